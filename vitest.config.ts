@@ -1,14 +1,22 @@
-import { defineConfig } from 'vitest/config'
-
 /**
  * Three projects: `unit` sits beside the code, `guarantees` are the promises of the whole machine with real processes,
  * `check` holds the rules of the house (style, arrows, golden schema) and is what `npm run check` runs.
+ *
+ * Tests read the packages' sources, not their build, through the export condition `@sluice/source`. Nothing under `dist`
+ * is ever a test: test sources are compiled for their types and for the child programs only.
  */
-const source = { resolve: { conditions: ['@sluice/source'] }, ssr: { resolve: { conditions: ['@sluice/source', 'node', 'import'] } } }
+import { defineConfig } from 'vitest/config'
+
+const source = {
+  resolve: { conditions: ['@sluice/source'] },
+  ssr: { resolve: { conditions: ['@sluice/source', 'node'] } },
+}
+const exclude = ['**/node_modules/**', '**/dist/**']
 
 export default defineConfig({
   test: {
-    reporters: ['default', ['json', { outputFile: '.reports/vitest.json' }]],
+    reporters: ['default', 'json'],
+    outputFile: { json: '.reports/vitest.json' },
     sequence: { shuffle: true },
     projects: [
       {
@@ -16,7 +24,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'test/*.test.ts'],
-          exclude: ['test/check/**'],
+          exclude: [...exclude, 'test/tidy.test.ts'],
           globalSetup: ['test/support/server.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,
@@ -27,6 +35,7 @@ export default defineConfig({
         test: {
           name: 'guarantees',
           include: ['test/guarantees/**/*.test.ts'],
+          exclude,
           globalSetup: ['test/support/server.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
@@ -36,7 +45,8 @@ export default defineConfig({
         ...source,
         test: {
           name: 'check',
-          include: ['test/check/**/*.test.ts'],
+          include: ['test/check/**/*.test.ts', 'test/tidy.test.ts'],
+          exclude,
           globalSetup: ['test/support/server.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

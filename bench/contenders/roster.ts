@@ -1,0 +1,38 @@
+/**
+ * Who takes part, in the order of the first round. A process loads only the contender it runs, so that nobody's memory or
+ * start-up time is charged to another.
+ */
+import type { Contender } from './contender.ts'
+
+export interface Entry {
+  readonly name: string
+  readonly side: 'ours' | 'floor' | 'peer'
+  readonly store: 'postgres' | 'redis'
+  readonly settings: 'default' | 'tuned'
+  load(): Promise<Contender>
+}
+
+export const roster: readonly Entry[] = [
+  ...peer('graphile-worker', 'postgres', () => import('./graphile-worker.ts')),
+  ...peer('pg-boss', 'postgres', () => import('./pg-boss.ts')),
+  ...peer('bullmq-redis', 'redis', () => import('./bullmq-redis.ts')),
+  ...peer('bullmq-postgres', 'postgres', () => import('./bullmq-postgres.ts')),
+]
+
+export async function contenderNamed(name: string): Promise<Contender> {
+  const found = roster.find((entry) => entry.name === name)
+  if (!found) throw new Error(`no contender is named "${name}"; there are ${roster.map((entry) => entry.name).join(', ')}`)
+  return found.load()
+}
+
+function peer(
+  name: string,
+  store: Entry['store'],
+  module: () => Promise<{ asDocumented: Contender; tuned: Contender }>,
+): Entry[] {
+  const side = 'peer'
+  return [
+    { name: `${name} tuned`, side, store, settings: 'tuned', load: async () => (await module()).tuned },
+    { name: `${name} default`, side, store, settings: 'default', load: async () => (await module()).asDocumented },
+  ]
+}

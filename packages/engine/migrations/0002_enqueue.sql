@@ -1,0 +1,226 @@
+-- Putting jobs in: one by one from any language, many at once from the TypeScript client. Both join the caller's transaction.
+
+-- Refusals carry a code of ours, so that clients of every language can tell them apart: SL001 unknown kind, SL002 bad argument, SL003 too large.
+create function sluice.refuse(code text, message text, hint text) returns text
+language plpgsql
+as $$ begin raise exception using errcode = code, message = message, hint = hint; end $$;
+
+create function sluice.refuse_kind(name text) returns text
+language sql volatile
+as $$ select sluice.refuse('SL001', format('unknown kind "%s"', name),
+                           'Start a process that defines this kind once (it registers the kind), or correct the name.') $$;
+
+-- Smaller rank goes first. A job can be overtaken only by jobs that became ready less than (difference of priority x step) after it.
+create function sluice.rank(ready_at timestamptz, priority integer, step_ms integer) returns bigint
+language sql stable
+as $$ select (date_part('epoch', ready_at) * 1000)::bigint - priority::bigint * step_ms $$;
+
+-- Keys are told apart by kind, so that two kinds that use the same key never swallow each other's jobs. Without a key of the caller's
+-- the key is a hash of owner and payload; jsonb's text form is canonical, so every client and language gets the same one.
+create function sluice.dedupe_key(kind text, key text, owner text, payload jsonb) returns text
+language sql stable
+as $$ select kind || case when key is not null then '/' || key
+             else '#' || substr(encode(sha256(convert_to(coalesce(owner, '') || E'\n' || payload::text, 'UTF8')), 'hex'), 1, 32) end $$;
+
+-- Wakes workers of a pool, and the leader when something falls due. A hint: losing it delays until the next heartbeat.
+create function sluice.wake(pools text[], due_at timestamptz) returns void
+language plpgsql
+as $$
+begin
+  perform pg_notify('sluice', 'ready:' || pool) from unnest(pools) as pool group by pool;
+  if due_at < 'infinity' then
+    perform pg_notify('sluice', 'due:' || (extract(epoch from due_at) * 1000)::bigint);
+  end if;
+end $$;
+
+-- Inserts one job or finds the one that stands for it. Never locks a running job's row: a stranger's open transaction would hold up its settle.
+create function sluice.enqueue_one(
+  kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, run_at timestamptz,
+  key text, mode text, unique_for interval, debounce_max interval, parent bigint, root bigint,
+  out id bigint, out created boolean, out state sluice.job_state)
+language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
+as $$
+#variable_conflict use_column
+declare
+  at timestamptz := sluice.now();
+  full_key text := case when enqueue_one.mode is not null
+                        then sluice.dedupe_key(enqueue_one.kind, enqueue_one.key, enqueue_one.owner, enqueue_one.payload) end;
+  rule text := case enqueue_one.mode when 'keep' then 'end' when 'again' then 'again' else 'start' end;
+  step integer := (select priority_step_ms from sluice.setting);
+  paused boolean := exists (select from sluice.pause p where p.scope = 'kind' and p.name = enqueue_one.kind);
+  due timestamptz := coalesce(enqueue_one.run_at, at);
+  waits text;
+  win record;
+begin
+  created := false;
+  if enqueue_one.unique_for is not null then
+    insert into sluice.key_window (key, until) values (full_key, '-infinity') on conflict do nothing;
+    select w.until, w.job into win from sluice.key_window w where w.key = full_key for update;
+    if win.until > sluice.now() then
+      enqueue_one.id := win.job;
+      return;
+    end if;
+  end if;
+  for round in 1..20 loop
+    if enqueue_one.mode in ('replace', 'debounce') then
+      update sluice.job j
+      set payload = enqueue_one.payload,
+          state = case when j.state = 'paused' or enqueue_one.mode = 'replace' then j.state
+                       when least(due, j.created_at + enqueue_one.debounce_max) > at then 'scheduled' else 'ready' end::sluice.job_state,
+          run_at = case when j.state = 'paused' or enqueue_one.mode = 'replace' then j.run_at
+                        when least(due, j.created_at + enqueue_one.debounce_max) > at then least(due, j.created_at + enqueue_one.debounce_max) end,
+          rank = case when j.state = 'paused' or enqueue_one.mode = 'replace' then j.rank
+                      else sluice.rank(least(due, j.created_at + enqueue_one.debounce_max), j.priority, step) end
+      where j.key = full_key and j.state in ('scheduled', 'ready', 'paused')
+      returning j.id, j.state into enqueue_one.id, enqueue_one.state;
+      if found then return; end if;
+    end if;
+    insert into sluice.job as j (kind, pool, owner, state, priority, rank, payload, key, key_rule, after_key, parent, root, max_attempts, run_at, created_at)
+    values (enqueue_one.kind, enqueue_one.pool, enqueue_one.owner,
+            case when waits is not null or enqueue_one.run_at > at then 'scheduled' when paused then 'paused' else 'ready' end::sluice.job_state,
+            enqueue_one.priority, sluice.rank(due, enqueue_one.priority, step), enqueue_one.payload,
+            case when waits is null then full_key end, case when full_key is not null then rule end, waits,
+            enqueue_one.parent, enqueue_one.root, enqueue_one.max_attempts,
+            case when waits is not null then 'infinity' when enqueue_one.run_at > at then enqueue_one.run_at end, at)
+    on conflict do nothing
+    returning j.id, j.state into enqueue_one.id, enqueue_one.state;
+    if found then
+      created := true;
+      if enqueue_one.unique_for is not null then
+        update sluice.key_window w set until = sluice.now() + enqueue_one.unique_for, job = enqueue_one.id where w.key = full_key;
+      end if;
+      return;
+    end if;
+    -- A new statement has a younger snapshot: now the holder of the key is visible, unless it has just ended; then go round.
+    if waits is not null then
+      select j.id into enqueue_one.id from sluice.job j where j.after_key = waits;
+      if found then return; end if;
+    end if;
+    waits := null;
+    select j.id, j.state, j.key_rule into win from sluice.job j where j.key = full_key and j.state <> 'failed';
+    if found then
+      if enqueue_one.mode = 'again' and win.state = 'running' then
+        waits := full_key;
+      elsif not (enqueue_one.mode in ('replace', 'debounce') and win.state <> 'running') then
+        enqueue_one.id := win.id;
+        return;
+      end if;
+    end if;
+  end loop;
+  raise exception using errcode = '40001', message = format('the dedupe key %s keeps changing hands', full_key), hint = 'Try again.';
+end $$;
+
+-- The door for plain SQL. Arguments left out come from the kind.
+create function sluice.enqueue(
+  kind text, payload jsonb default '{}', run_at timestamptz default null, delay interval default null, priority integer default null,
+  key text default null, mode text default null, unique_for interval default null, debounce_max interval default null,
+  pool text default null, owner text default null, max_attempts integer default null, wake boolean default true,
+  out id bigint, out created boolean)
+language plpgsql
+as $$
+#variable_conflict use_column
+declare
+  k sluice.kind;
+  s sluice.setting;
+  made record;
+  due timestamptz := coalesce(enqueue.run_at, sluice.now() + enqueue.delay);
+begin
+  select * into k from sluice.kind where name = enqueue.kind;
+  if not found then perform sluice.refuse_kind(enqueue.kind); end if;
+  select * into s from sluice.setting;
+  if octet_length(enqueue.payload::text) > s.payload_bytes_max then
+    perform sluice.refuse('SL003', format('payload of %s bytes is over the limit of %s', octet_length(enqueue.payload::text), s.payload_bytes_max),
+                          'Store the data elsewhere and enqueue a reference to it.');
+  end if;
+  if enqueue.mode not in ('none', 'keep', 'replace', 'debounce', 'again') then
+    perform sluice.refuse('SL002', format('unknown dedupe mode "%s"', enqueue.mode), 'Use none, keep, replace, debounce or again.');
+  end if;
+  if length(enqueue.key) not between 1 and 512 then
+    perform sluice.refuse('SL002', 'a dedupe key must have 1 to 512 characters', 'Hash longer keys.');
+  end if;
+  if enqueue.priority not between -1000 and 1000 then
+    perform sluice.refuse('SL002', 'priority must be between -1000 and 1000', 'Use a smaller number.');
+  end if;
+  select * into made from sluice.enqueue_one(
+    enqueue.kind, coalesce(enqueue.payload, '{}'), coalesce(enqueue.pool, k.pool), enqueue.owner, coalesce(enqueue.priority, k.priority),
+    coalesce(enqueue.max_attempts, k.max_attempts), due, enqueue.key,
+    nullif(coalesce(enqueue.mode, k.dedupe, case when enqueue.key is not null or coalesce(enqueue.unique_for, k.unique_for) is not null then 'keep' end), 'none'),
+    coalesce(enqueue.unique_for, k.unique_for), enqueue.debounce_max, null, null);
+  id := made.id;
+  created := made.created;
+  if wake and (made.created or made.state = 'scheduled') then
+    perform sluice.wake(case when made.state = 'ready' then array[coalesce(enqueue.pool, k.pool)] end, case when made.state = 'scheduled' then due end);
+  end if;
+end $$;
+
+-- Many jobs in one statement. Rows that hit a key, or whose mode is not plain, go through enqueue_one afterwards, in key order.
+-- Answers the id of each row, and the places (from 1) of rows for which a job was already there. Fields of a row: kind, payload, and where they differ from the kind: pool, owner, priority, max_attempts, delay_ms, run_at, key, mode,
+-- unique_ms, debounce_max_ms, parent, root.
+create function sluice.enqueue_many(jobs json, wake boolean, out ids bigint[], out existing integer[])
+language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  at timestamptz := sluice.now();
+  s sluice.setting;
+  paused_kinds text[] := array(select name from sluice.pause where scope = 'kind');
+  ready text[];
+  due timestamptz;
+  rest json;
+  r record;
+  made record;
+begin
+  select * into s from sluice.setting;
+  with input as materialized (
+    select x.*, coalesce(x.pool, k.pool) as to_pool, coalesce(x.priority, k.priority) as to_priority,
+           coalesce(x.max_attempts, k.max_attempts) as to_max_attempts, coalesce(x.unique_ms * interval '1 ms', k.unique_for) as to_unique_for,
+           nullif(coalesce(x.mode, k.dedupe, case when coalesce(x.key, x.unique_ms::text, k.unique_for::text) is not null then 'keep' end), 'none') as to_mode,
+           coalesce(x.run_at, at + x.delay_ms * interval '1 ms') as due_at,
+           x.kind = any(paused_kinds) as paused,
+           case when k.name is null then sluice.refuse_kind(x.kind)
+                when pg_column_size(x.payload) > s.payload_bytes_max
+                then sluice.refuse('SL003', format('payload of a %s job is over the limit of %s bytes', x.kind, s.payload_bytes_max),
+                                   'Store the data elsewhere and enqueue a reference to it.') end as refused
+    from (select nextval('sluice.job_id_seq') as id, y.*      -- ids in the order of the rows, before the join can shuffle them
+          from rows from (json_to_recordset(jobs) as (
+            kind text, payload jsonb, pool text, owner text, priority smallint, max_attempts smallint, delay_ms double precision, run_at timestamptz,
+            key text, mode text, unique_ms double precision, debounce_max_ms double precision, parent bigint, root bigint)) with ordinality as y) x
+    left join sluice.kind k on k.name = x.kind),
+  keyed as materialized (
+    select i.*, case when to_mode is not null then sluice.dedupe_key(i.kind, i.key, i.owner, i.payload) end as full_key,
+           case when due_at > at then 'scheduled' when paused then 'paused' else 'ready' end::sluice.job_state as to_state
+    from input i),
+  fresh as (
+    insert into sluice.job (id, kind, pool, owner, state, priority, rank, payload, key, key_rule, parent, root, max_attempts, run_at, created_at)
+    select id, kind, to_pool, owner, to_state, to_priority, sluice.rank(coalesce(due_at, at), to_priority, s.priority_step_ms), payload,
+           full_key, case when full_key is not null then 'end' end, parent, root, to_max_attempts, case when due_at > at then due_at end, at
+    from keyed
+    where to_unique_for is null and (to_mode is null or to_mode = 'keep')
+    order by full_key nulls last      -- two statements that share keys must meet them in the same order
+    on conflict (key) where key is not null and state <> 'failed' do nothing
+    returning id, state, pool, run_at)
+  select array_agg(k.id order by k.ordinality),
+         array(select distinct pool from fresh where state = 'ready'),
+         min(f.run_at),
+         json_agg(to_json(k) order by k.full_key) filter (where f.id is null)
+  into ids, ready, due, rest
+  from keyed k
+  left join fresh f on f.id = k.id;
+
+  if rest is not null then
+    for r in select * from json_to_recordset(rest) as (
+      ordinality integer, id bigint, kind text, payload jsonb, to_pool text, owner text, to_priority integer, to_max_attempts integer, due_at timestamptz,
+      key text, to_mode text, to_unique_for interval, debounce_max_ms double precision, parent bigint, root bigint)
+    loop
+      select * into made from sluice.enqueue_one(r.kind, r.payload, r.to_pool, r.owner, r.to_priority, r.to_max_attempts, r.due_at, r.key, r.to_mode,
+        r.to_unique_for, r.debounce_max_ms * interval '1 ms', r.parent, r.root);
+      ids[r.ordinality] := made.id;
+      if not made.created then existing := existing || r.ordinality; end if;
+      if made.state = 'ready' then ready := ready || r.to_pool; end if;
+      if made.state = 'scheduled' then due := least(due, r.due_at); end if;
+    end loop;
+  end if;
+  if wake then perform sluice.wake(ready, due); end if;
+end $$;

@@ -1,0 +1,202 @@
+-- The duties of a process that works (beat) and of the one that leads (promote, rescue, park, prune). All of them are idempotent, and each write
+-- of the leader checks its term in the same statement, so a leader that slept and wakes changes nothing.
+
+create function sluice.leads(in_term bigint) returns boolean
+language sql volatile
+as $$ select exists (select from sluice.leader l where l.term = in_term and l.until > sluice.now()) $$;
+
+-- Loose scans: one index probe per process that runs anything, per kind that has paused jobs, however many jobs there are.
+create function sluice.holders() returns setof bigint
+language sql stable
+as $$
+  with recursive holder as (
+    (select j.worker from sluice.job j where j.state = 'running' order by j.worker limit 1)
+    union all
+    select (select j.worker from sluice.job j where j.state = 'running' and j.worker > h.worker order by j.worker limit 1)
+    from holder h where h.worker is not null)
+  select worker from holder where worker is not null $$;
+
+create function sluice.paused_kinds() returns setof text
+language sql stable
+as $$
+  with recursive paused as (
+    (select j.kind from sluice.job j where j.state = 'paused' order by j.kind limit 1)
+    union all
+    select (select j.kind from sluice.job j where j.state = 'paused' and j.kind > p.kind order by j.kind limit 1)
+    from paused p where p.kind is not null)
+  select kind from paused where kind is not null $$;
+
+-- A process's heartbeat, its claim to leadership and its backstop for lost wake-ups, in one round trip. `known` is false when the process was
+-- declared dead: whatever it holds belongs to others now.
+create function sluice.beat(in_worker bigint, lease_ms integer, pools text[], unknown_kinds text[], may_lead boolean,
+  out known boolean, out term bigint, out leader_ms double precision, out ready text[], out running integer, out cancel bigint[],
+  out suspects boolean, out now_ms double precision, out due_ms double precision, out next_lease_ms double precision, out chores boolean)
+language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+#variable_conflict use_column
+declare
+  at timestamptz := sluice.now();
+  lease interval := lease_ms * interval '1 ms';
+  lead sluice.leader;
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  update sluice.worker w set beat_at = at, lease_until = at + lease where w.id = in_worker;
+  known := found;
+  if not known then return; end if;
+
+  select * into lead from sluice.leader;
+  if may_lead and (lead.worker = in_worker or lead.until <= at) then
+    update sluice.leader l
+    set term = case when l.worker = in_worker and l.until > at then l.term else l.term + 1 end, worker = in_worker, until = at + lease
+    where l.worker = in_worker or l.until <= at
+    returning * into lead;
+    -- Somebody else was quicker: this statement saw the row before that commit.
+    if not found then select * into lead from sluice.leader; end if;
+  end if;
+  term := case when lead.worker = in_worker and lead.until > at then lead.term end;
+  leader_ms := extract(epoch from lead.until - at) * 1000;
+  if leader_ms = '-infinity' then leader_ms := 0; end if;
+
+  ready := array(
+    select pool from unnest(pools) as pool
+    where not exists (select from sluice.pause p where p.scope = 'pool' and p.name = pool)
+      and exists (select from sluice.job j where j.state = 'ready' and j.pool = pool and j.lane = '' and j.crashes < 2 and j.kind <> all(unknown_kinds)
+                  and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)));
+  select count(*), array_agg(j.id) filter (where j.cancel_at is not null) into running, cancel
+  from sluice.job j where j.state = 'running' and j.worker = in_worker;
+
+  suspects := exists (select from sluice.job j where j.state = 'ready' and j.crashes >= 2 and j.pool = any(pools) and j.kind <> all(unknown_kinds)
+                      and not exists (select from sluice.pause p where (p.scope = 'kind' and p.name = j.kind) or (p.scope = 'pool' and p.name = j.pool)));
+  now_ms := date_part('epoch', at) * 1000;
+  if term is not null then
+    due_ms := (select extract(epoch from j.run_at - at) * 1000 from sluice.job j where j.state = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1);
+    next_lease_ms := (select extract(epoch from min(w.lease_until) - at) * 1000 from sluice.worker w where w.id <> in_worker);
+    chores := exists (select from sluice.pause p where p.scope = 'kind' and not p.parked)
+      or exists (select from sluice.paused_kinds() as kind where not exists (select from sluice.pause p where p.scope = 'kind' and p.name = kind))
+      or exists (select from sluice.job f where f.after_key is not null
+                 and not exists (select from sluice.job h where h.key = f.after_key and h.state <> 'failed'))
+      or exists (select from sluice.holders() as holder where not exists (select from sluice.worker w where w.id = holder and w.lease_until > at));
+  end if;
+end $$;
+
+-- Jobs whose time has come become ready. Answers how many, in which pools, and in how many ms the next one falls due.
+create function sluice.promote(in_term bigint, batch integer, out moved integer, out pools text[], out due_ms double precision)
+language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off set plan_cache_mode = force_generic_plan
+as $$
+declare
+  at timestamptz := sluice.now();
+begin
+  moved := 0;
+  if not sluice.leads(in_term) then return; end if;
+  with due as (
+    update sluice.job j
+    set state = case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind) then 'paused' else 'ready' end::sluice.job_state,
+        run_at = null
+    where j.id = any(array(
+      select d.id from sluice.job d where d.state = 'scheduled' and d.run_at <= at order by d.run_at limit batch for update skip locked))
+    returning j.pool, j.state)
+  select count(*), array_agg(distinct pool) filter (where state = 'ready') into moved, pools from due;
+  perform sluice.wake(pools, null);
+  due_ms := (select extract(epoch from j.run_at - sluice.now()) * 1000
+             from sluice.job j where j.state = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1);
+end $$;
+
+-- Jobs of processes that are gone go back, their fence raised, so the old claim is void at once. A process that kills its host again and again
+-- is caught by the count of crashes: see docs/job-lifecycle.md, "Poison". Skip locked: a settle in progress wins.
+create function sluice.rescue(in_term bigint, batch integer, crashes_max integer, out rescued integer, out failed integer, out dead text[], out pools text[])
+language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  at timestamptz := sluice.now();
+  victims bigint[];
+begin
+  rescued := 0;
+  failed := 0;
+  if not sluice.leads(in_term) then return; end if;
+  with expired as (delete from sluice.worker w where w.lease_until <= at returning w.name) select array_agg(name) into dead from expired;
+  victims := array(
+    select j.id from sluice.holders() as holder join sluice.job j on j.state = 'running' and j.worker = holder
+    where not exists (select from sluice.worker w where w.id = holder)
+    limit batch);
+  with lost as materialized (
+    select j.id, j.attempt, j.worker, j.started_at from sluice.job j where j.id = any(victims) and j.state = 'running' order by j.id for update skip locked),
+  noted as (
+    insert into sluice.attempt (job, attempt, worker, started_at, ended_at, outcome, error)
+    select l.id, l.attempt, l.worker, l.started_at, at, 'lost', '{"code": "WORKER_LOST", "message": "the process that ran this job is gone"}' from lost l),
+  gone as (
+    delete from sluice.job j where j.id = any(array(select id from lost)) and j.cancel_at is not null returning j.*),
+  booked as (
+    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, attempt, fence, worker, created_at,
+                                   started_at, finished_at, error)
+    select g.id, g.kind, g.pool, g.lane, g.owner, 'canceled', g.priority, g.payload, g.key, g.parent, g.root, g.attempt, g.fence, g.worker, g.created_at,
+           g.started_at, at, g.error
+    from gone g),
+  back as (
+    update sluice.job j
+    set state = case when j.crashes + 1 >= crashes_max then 'failed' else 'ready' end::sluice.job_state,
+        fence = j.fence + 1,
+        worker = null,
+        crashes = j.crashes + 1,
+        error = case when j.crashes + 1 >= crashes_max
+                     then jsonb_build_object('code', 'POISON', 'message', format('%s processes died while they ran this job, the last one running nothing else', j.crashes + 1))
+                     else j.error end
+    where j.id = any(array(select id from lost)) and j.cancel_at is null
+    returning j.pool, j.state)
+  select (select count(*) from back where state = 'ready'), (select count(*) from back where state = 'failed'),
+         (select array_agg(distinct pool) from back where state = 'ready')
+  into rescued, failed, pools;
+  -- A process that died between a commit and its wake-up may have left work nobody was told of.
+  perform sluice.wake(coalesce(pools, case when dead is not null then array(select distinct k.pool from sluice.kind k) end), null);
+end $$;
+
+-- Jobs of a paused kind step aside, those of a kind that goes on come back, in batches. Answers whether something is left to do.
+create function sluice.park(in_term bigint, batch integer) returns boolean
+language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
+as $$
+declare
+  moved integer := 0;
+  back integer := 0;
+  pools text[];
+  p record;
+begin
+  if not sluice.leads(in_term) then return false; end if;
+  for p in select * from sluice.pause where scope = 'kind' and not parked loop
+    with aside as (
+      update sluice.job j set state = 'paused'
+      where j.id = any(array(select r.id from sluice.job r where r.state = 'ready' and r.kind = p.name order by r.pool, r.lane, r.rank limit batch for update skip locked))
+      returning 1)
+    select count(*) into moved from aside;
+    if moved < batch then update sluice.pause q set parked = true where q.scope = 'kind' and q.name = p.name; end if;
+  end loop;
+  with again as (
+    update sluice.job j set state = 'ready'
+    where j.id = any(array(
+      select r.id from sluice.job r
+      where r.state = 'paused' and r.kind = any(array(
+        select kind from sluice.paused_kinds() as kind where not exists (select from sluice.pause q where q.scope = 'kind' and q.name = kind)))
+      limit batch for update skip locked))
+    returning j.pool)
+  select count(*), array_agg(distinct pool) into back, pools from again;
+  perform sluice.wake(pools, null);
+  perform sluice.release_followers(array(
+    select f.after_key from sluice.job f
+    where f.after_key is not null and not exists (select from sluice.job h where h.key = f.after_key and h.state <> 'failed')));
+  return moved >= batch or back >= batch;
+end $$;
+
+-- Which days are past keeping. Detaching happens outside a transaction, so the caller does it, one by one.
+create function sluice.old_days(keep_days integer) returns table (parent text, partition text)
+language sql stable
+as $$
+  select p.relname::text, c.relname::text
+  from pg_inherits i
+  join pg_class c on c.oid = i.inhrelid
+  join pg_class p on p.oid = i.inhparent
+  join pg_namespace n on n.oid = p.relnamespace
+  where n.nspname = 'sluice' and p.relname in ('job_ledger', 'attempt')
+    and to_date(right(c.relname, 8), 'YYYYMMDD') < (sluice.now() at time zone 'UTC')::date - keep_days
+  order by 2 $$;

@@ -1,0 +1,266 @@
+/**
+ * The engine: builds the parts, wires them, starts and stops them. Read this file for how everything hangs together.
+ *
+ * A process that only enqueues makes an engine and never starts it. One that works calls `start`: listen first, then register, beat, claim.
+ */
+import { type Enqueued, enqueueRows, explainRefusal } from './job/enqueue.ts'
+import { Enqueuer } from './job/enqueuer.ts'
+import { type Explanation, explainJob } from './job/explain.ts'
+import { type Attempt, findJob, type Job, listAttempts, listFailed } from './job/job-store.ts'
+import { registerKinds, type StoredSettings, storeSettings } from './job/kind-store.ts'
+import { type EncodedRequest, encodeRequest, type JobRequest } from './job/request.ts'
+import * as steer from './job/steer.ts'
+import { Waker } from './job/waker.ts'
+import { Leader } from './maintenance/leader.ts'
+import { type EngineOptions, type Settled, settleOptions } from './options.ts'
+import { onClient, type QueryClient } from './postgres/client.ts'
+import { explainConnect } from './postgres/connect.ts'
+import { Database } from './postgres/database.ts'
+import { Listener } from './postgres/listener.ts'
+import { migrate } from './postgres/migrate.ts'
+import { SluiceError } from './support/errors.ts'
+import { Heartbeat } from './worker/heartbeat.ts'
+import { Worker } from './worker/worker.ts'
+
+export interface EngineStatus {
+  readonly ready: boolean
+  /** What is not ready, in words. */
+  readonly problems: readonly string[]
+  readonly worker: number | undefined
+  readonly leads: boolean
+  readonly wakeUps: 'notifications' | 'heartbeat'
+  readonly running: number
+}
+
+export interface EnqueueOptions {
+  /** A client of yours with an open transaction: the job is there if and only if you commit. */
+  readonly client?: QueryClient
+}
+
+export function createEngine<Services>(options: EngineOptions<Services>): Engine {
+  return new Engine(settleOptions(options))
+}
+
+export class Engine {
+  readonly #options: Settled
+  readonly #database: Database
+  readonly #enqueuer: Enqueuer
+  readonly #worker: Worker
+  readonly #heartbeat: Heartbeat
+  readonly #leader: Leader
+  readonly #listener: Listener
+  #prepared: Promise<StoredSettings> | undefined
+  #started: Promise<void> | undefined
+  #stopped: Promise<void> | undefined
+
+  constructor(options: Settled) {
+    const { clock, log, kinds, leaseMs } = options
+    this.#options = options
+    const database = new Database({ url: options.database, poolMax: options.poolMax, prepare: options.prepare, log })
+    this.#database = database
+    const poolOf = (request: EncodedRequest): string | undefined => request.pool ?? kinds.get(request.kind)?.pool
+    this.#enqueuer = new Enqueuer(database, new Waker(database, clock, poolOf))
+    const trusted = (): boolean => this.#heartbeat.trusted
+    const beatNow = (): void => void this.#heartbeat.beatNow()
+    const wake = (pools: readonly string[]): void => {
+      for (const pool of pools) this.#worker.wake(pool)
+    }
+    this.#worker = new Worker({
+      ...options,
+      database,
+      payloadBytesMax: options.payloadBytesMax ?? Number.MAX_SAFE_INTEGER,
+      trusted,
+      onBusy: beatNow,
+      onSettled: () => {},
+    })
+    this.#leader = new Leader({ ...options, database, trusted, onReady: wake, beatNow })
+    this.#heartbeat = new Heartbeat({
+      database,
+      clock,
+      log,
+      leaseMs,
+      pools: Object.keys(options.pools),
+      mayLead: options.lead,
+      worker: () => this.#worker.id,
+      unknownKinds: () => [...this.#worker.unknownKinds],
+      busy: () => this.#worker.busy,
+      hears: () => this.#listener.hears,
+      onBeat: async (beat) => {
+        this.#leader.onBeat(beat)
+        await this.#worker.onBeat(beat)
+      },
+    })
+    this.#listener = new Listener({
+      database,
+      clock,
+      log,
+      onMessage: (message) => this.#hear(message),
+      onConnect: () => this.#worker.reconnected(),
+    })
+  }
+
+  /** Brings the schema up to date and registers the kinds. `start` and the first `enqueue` do it by themselves. */
+  async migrate(): Promise<void> {
+    await this.#prepare()
+  }
+
+  async start(): Promise<void> {
+    this.#refuseIfStopped()
+    this.#started ??= this.#start()
+    await this.#started
+  }
+
+  /** Stops claiming, lets running jobs end, hands back the rest. The heartbeat stops last, so that nobody takes the jobs meanwhile. */
+  async stop(): Promise<void> {
+    this.#stopped ??= this.#stop()
+    await this.#stopped
+  }
+
+  async enqueue(request: JobRequest, { client }: EnqueueOptions = {}): Promise<Enqueued> {
+    const { payloadBytesMax } = await this.#prepare()
+    const encoded = encodeRequest(request, { payloadBytesMax })
+    if (!client) return this.#enqueuer.add(encoded)
+    const [enqueued] = await enqueueRows(onClient(client), [encoded], true)
+    return enqueued as Enqueued
+  }
+
+  /** All of them or none. */
+  async enqueueMany(requests: readonly JobRequest[], { client }: EnqueueOptions = {}): Promise<Enqueued[]> {
+    const { payloadBytesMax } = await this.#prepare()
+    const encoded = requests.map((request) => encodeRequest(request, { payloadBytesMax }))
+    if (encoded.length === 0) return []
+    if (client) return enqueueRows(onClient(client), encoded, true)
+    try {
+      return await this.#enqueuer.send(encoded)
+    } catch (error) {
+      throw explainRefusal(error, encoded)
+    }
+  }
+
+  async find(id: number): Promise<Job | undefined> {
+    return findJob(await this.#ready(), id)
+  }
+
+  async attempts(id: number): Promise<Attempt[]> {
+    return listAttempts(await this.#ready(), id)
+  }
+
+  async failed(page: { after?: number; limit?: number } = {}): Promise<Job[]> {
+    return listFailed(await this.#ready(), { limit: 100, ...page })
+  }
+
+  async why(id: number): Promise<Explanation> {
+    return explainJob(await this.#ready(), id)
+  }
+
+  /** `tree` cancels everything below the job as well. */
+  async cancel(
+    id: number,
+    { tree = false, reason }: { tree?: boolean; reason?: string } = {},
+  ): Promise<Map<number, steer.CancelAnswer>> {
+    const on = await this.#ready()
+    const ids = tree ? await steer.findSubtree(on, id) : [id]
+    return steer.cancelJobs(on, ids.includes(id) ? ids : [...ids, id], reason)
+  }
+
+  async retry(ids: number | readonly number[]): Promise<Map<number, steer.RetryAnswer>> {
+    return steer.retryJobs(await this.#ready(), typeof ids === 'number' ? [ids] : ids)
+  }
+
+  async discard(ids: number | readonly number[]): Promise<number> {
+    return steer.discardJobs(await this.#ready(), typeof ids === 'number' ? [ids] : ids)
+  }
+
+  async pause(target: steer.PauseTarget, reason?: string): Promise<void> {
+    await steer.pauseTarget(await this.#ready(), target, reason)
+  }
+
+  async resume(target: steer.PauseTarget): Promise<boolean> {
+    return steer.resumeTarget(await this.#ready(), target)
+  }
+
+  async pauses(): Promise<steer.Pause[]> {
+    return steer.listPauses(await this.#ready())
+  }
+
+  status(): EngineStatus {
+    const problems: string[] = []
+    if (this.#stopped) problems.push('the engine is stopped')
+    else if (!this.#started) problems.push('the engine is not started')
+    else if (!this.#heartbeat.answered) problems.push('PostgreSQL does not answer the heartbeat')
+    else if (!this.#heartbeat.trusted) problems.push('the lease of this process is over')
+    return {
+      ready: problems.length === 0,
+      problems,
+      worker: this.#worker.id || undefined,
+      leads: this.#leader.term !== undefined,
+      wakeUps: this.#listener.hears ? 'notifications' : 'heartbeat',
+      running: [...this.#worker.pools.values()].reduce((sum, pool) => sum + pool.running, 0),
+    }
+  }
+
+  #prepare(): Promise<StoredSettings> {
+    this.#refuseIfStopped()
+    // A failure is not remembered: the database may be back at the next call.
+    this.#prepared ??= this.#migrateAndRegister().catch((error: unknown) => {
+      this.#prepared = undefined
+      throw explainConnect(error)
+    })
+    return this.#prepared
+  }
+
+  async #migrateAndRegister(): Promise<StoredSettings> {
+    const { database, kinds, priorityStepMs, payloadBytesMax } = this.#options
+    await migrate(database)
+    await registerKinds(this.#database, [...kinds.values()])
+    return storeSettings(this.#database, {
+      ...(priorityStepMs === undefined ? {} : { priorityStepMs }),
+      ...(payloadBytesMax === undefined ? {} : { payloadBytesMax }),
+    })
+  }
+
+  async #ready(): Promise<Database> {
+    await this.#prepare()
+    return this.#database
+  }
+
+  async #start(): Promise<void> {
+    await this.#prepare()
+    await this.#worker.start()
+    await this.#heartbeat.start()
+    await this.#listener.start()
+    this.#worker.wakeAll()
+  }
+
+  async #stop(): Promise<void> {
+    await this.#started?.catch(() => {})
+    if (this.#started) {
+      this.#leader.stop()
+      await this.#listener.stop()
+      await this.#worker.stop(this.#options.graceMs)
+      await this.#heartbeat.stop()
+    }
+    await this.#prepared?.catch(() => {})
+    await this.#database.close()
+  }
+
+  #hear(message: string): void {
+    const [topic = '', ...rest] = message.split(':')
+    switch (topic) {
+      case 'ready':
+        return this.#worker.wake(rest.join(':'))
+      case 'due':
+        return this.#leader.hearDue(Number(rest[0]))
+      case 'cancel':
+        if (Number(rest[0]) === this.#worker.id) this.#worker.cancel(Number(rest[1]))
+        return
+      case 'pause':
+      case 'leader':
+        return void this.#heartbeat.beatNow()
+    }
+  }
+
+  #refuseIfStopped(): void {
+    if (this.#stopped) throw new SluiceError('ENGINE_STOPPED')
+  }
+}

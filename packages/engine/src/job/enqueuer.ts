@@ -1,0 +1,79 @@
+/**
+ * Enqueuer: lets single enqueues that come at the same time share a commit.
+ *
+ * The first goes out at once; those that arrive while it is under way travel together as soon as it is back, so a lone caller waits for
+ * nobody and sixty-four callers cost a few commits. Requests were checked before they came here; if the database refuses a group
+ * nevertheless, each goes alone, so that a bad member fails only its caller. Requests inside a caller's own transaction never come here.
+ */
+import type { Database } from '../postgres/database.ts'
+import { isConnectionLoss } from '../postgres/transient.ts'
+import { type Enqueued, enqueueStatement, enqueueValue, explainRefusal, readEnqueued } from './enqueue.ts'
+import type { EncodedRequest } from './request.ts'
+import type { Waker } from './waker.ts'
+
+interface Waiting {
+  readonly request: EncodedRequest
+  readonly resolve: (enqueued: Enqueued) => void
+  readonly reject: (error: unknown) => void
+}
+
+const groupSizeMax = 500
+const groupsUnderWayMax = 2
+
+export class Enqueuer {
+  readonly #database: Database
+  readonly #waker: Waker
+  #waiting: Waiting[] = []
+  #underWay = 0
+
+  constructor(database: Database, waker: Waker) {
+    this.#database = database
+    this.#waker = waker
+  }
+
+  add(request: EncodedRequest): Promise<Enqueued> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ request, resolve, reject })
+      // A turn of the loop lets callers of the same moment come along.
+      if (this.#waiting.length === 1 && this.#underWay < groupsUnderWayMax) setImmediate(() => this.#flush())
+    })
+  }
+
+  async send(requests: readonly EncodedRequest[]): Promise<Enqueued[]> {
+    const wake = this.#waker.leads()
+    const [row] = await this.#database.send<[number[] | null, number[] | null]>(this.#database.pool, enqueueStatement, [
+      enqueueValue(requests),
+      wake,
+    ])
+    if (!wake) this.#waker.follow(requests)
+    return readEnqueued(row?.[0], row?.[1])
+  }
+
+  #flush(): void {
+    if (this.#waiting.length === 0 || this.#underWay >= groupsUnderWayMax) return
+    const group = this.#waiting.splice(0, groupSizeMax)
+    this.#underWay++
+    void this.#sendGroup(group).finally(() => {
+      this.#underWay--
+      this.#flush()
+    })
+    if (this.#waiting.length > 0) this.#flush()
+  }
+
+  async #sendGroup(group: Waiting[]): Promise<void> {
+    try {
+      const enqueued = await this.send(group.map(({ request }) => request))
+      group.forEach((waiting, index) => {
+        const one = enqueued[index]
+        if (one) waiting.resolve(one)
+        else waiting.reject(new Error('the database gave no id'))
+      })
+    } catch (error) {
+      const [first] = group
+      // After a connection loss nobody knows whether the group was stored: every caller must hear of it.
+      if (group.length === 1 || isConnectionLoss(error))
+        for (const { reject, request } of group) reject(explainRefusal(error, [request]))
+      else if (first) await Promise.all(group.map((waiting) => this.#sendGroup([waiting])))
+    }
+  }
+}

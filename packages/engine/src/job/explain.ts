@@ -1,0 +1,142 @@
+/**
+ * "Why is this job not running?" One look at the database, then a pure decision.
+ */
+import sql from 'sql-template-tag'
+import type { Executor } from '../postgres/client.ts'
+import type { Job } from './job-store.ts'
+import { findJob } from './job-store.ts'
+
+export interface Explanation {
+  readonly reason:
+    | 'unknown'
+    | 'finished'
+    | 'running'
+    | 'stopping'
+    | 'failed'
+    | 'not before'
+    | 'waiting for another job'
+    | 'waiting for leader'
+    | 'paused'
+    | 'no worker for this pool'
+    | 'no worker knows this kind'
+    | 'runs alone next'
+    | 'pool full'
+    | 'next in line'
+  /** One sentence for a person. */
+  readonly text: string
+  readonly until?: Date
+}
+
+export interface Surroundings {
+  readonly now: Date
+  readonly leaderUntil: Date
+  readonly followsKey: boolean
+  readonly kindPaused: { reason: string | null } | null
+  readonly poolPaused: { reason: string | null } | null
+  /** Live processes that serve the job's pool. */
+  readonly workers: readonly { name: string; knowsKind: boolean; max: number; running: number }[]
+  /** Ready jobs of the pool that go first, counted up to `aheadMax`. */
+  readonly ahead: number
+}
+
+export const aheadMax = 1_000
+
+export async function explainJob(on: Executor, id: number): Promise<Explanation> {
+  const job = await findJob(on, id)
+  return job
+    ? explain(job, await look(on, job))
+    : { reason: 'unknown', text: `There is no job ${id}; it may have been pruned from the ledger.` }
+}
+
+async function look(on: Executor, job: Job): Promise<Surroundings> {
+  const { rows } = await on.query<Surroundings>(sql`
+    select sluice.now() as now,
+           (select until from sluice.leader) as "leaderUntil",
+           coalesce((select after_key is not null from sluice.job where id = ${job.id}), false) as "followsKey",
+           (select jsonb_build_object('reason', reason) from sluice.pause where scope = 'kind' and name = ${job.kind}) as "kindPaused",
+           (select jsonb_build_object('reason', reason) from sluice.pause where scope = 'pool' and name = ${job.pool}) as "poolPaused",
+           coalesce((select jsonb_agg(jsonb_build_object(
+               'name', w.name, 'knowsKind', ${job.kind} = any(w.kinds), 'max', w.pools -> ${job.pool} -> 'max',
+               'running', (select count(*) from sluice.job r where r.state = 'running' and r.worker = w.id and r.pool = ${job.pool})))
+             from sluice.worker w
+             where w.lease_until > sluice.now() and not w.stopping and w.pools ? ${job.pool}), '[]') as workers,
+           (select count(*)::int from (
+              select from sluice.job a, sluice.job me
+              where me.id = ${job.id} and a.state = 'ready' and a.pool = me.pool and a.lane = me.lane and (a.rank, a.id) < (me.rank, me.id)
+              limit ${aheadMax}) x) as ahead`)
+  return rows[0] as Surroundings
+}
+
+export function explain(job: Job, around: Surroundings): Explanation {
+  switch (job.state) {
+    case 'succeeded':
+    case 'canceled':
+      return { reason: 'finished', text: `It is finished: ${job.state} at ${job.finishedAt?.toISOString()}.` }
+    case 'failed':
+      if (job.finishedAt) return { reason: 'finished', text: `It failed and was discarded at ${job.finishedAt.toISOString()}.` }
+      return {
+        reason: 'failed',
+        text: `It failed after ${job.attempt} attempts: ${job.error?.message ?? 'no reason given'}. Retry or discard it.`,
+      }
+    case 'running':
+      return job.cancelRequestedAt
+        ? { reason: 'stopping', text: 'It runs and was asked to stop; it ends when its handler gives up.' }
+        : { reason: 'running', text: `It runs on worker ${job.worker} since ${job.startedAt?.toISOString()}.` }
+    case 'scheduled':
+      return explainScheduled(job, around)
+    case 'paused':
+      return explainPause('kind', job.kind, around.kindPaused)
+    case 'ready':
+      return explainReady(job, around)
+  }
+}
+
+function explainScheduled(job: Job, around: Surroundings): Explanation {
+  if (around.followsKey)
+    return { reason: 'waiting for another job', text: 'It runs again after the job with the same key that runs now.' }
+  if (job.runAt && job.runAt > around.now)
+    return { reason: 'not before', text: `It is not due before ${job.runAt.toISOString()}.`, until: job.runAt }
+  if (around.leaderUntil <= around.now)
+    return {
+      reason: 'waiting for leader',
+      text: 'It is due, and no process leads. Start a worker or scheduler; one takes over within seconds.',
+    }
+  return { reason: 'waiting for leader', text: 'It is due; the leader makes it ready within moments.' }
+}
+
+function explainPause(scope: 'kind' | 'pool', name: string, pause: { reason: string | null } | null): Explanation {
+  if (!pause)
+    return { reason: 'paused', text: `The ${scope} ${name} was resumed; the leader brings its jobs back within moments.` }
+  return {
+    reason: 'paused',
+    text: `The ${scope} ${name} is paused${pause.reason ? `: ${pause.reason}` : ''}. Resume it to go on.`,
+  }
+}
+
+function explainReady(job: Job, around: Surroundings): Explanation {
+  if (around.kindPaused) return explainPause('kind', job.kind, around.kindPaused)
+  if (around.poolPaused) return explainPause('pool', job.pool, around.poolPaused)
+  if (around.workers.length === 0)
+    return {
+      reason: 'no worker for this pool',
+      text: `No live process serves the pool ${job.pool}. Start a worker with this pool.`,
+    }
+  const able = around.workers.filter((worker) => worker.knowsKind)
+  if (able.length === 0)
+    return {
+      reason: 'no worker knows this kind',
+      text: `No live process defines the kind ${job.kind}. Start one that does; until then the job waits.`,
+    }
+  if (job.crashes >= 2)
+    return {
+      reason: 'runs alone next',
+      text: `${job.crashes} processes died while they ran it, so it waits for a process that runs nothing else.`,
+    }
+  const line = around.ahead >= aheadMax ? `${aheadMax} or more jobs` : `${around.ahead} ${around.ahead === 1 ? 'job' : 'jobs'}`
+  if (able.every((worker) => worker.running >= worker.max))
+    return {
+      reason: 'pool full',
+      text: `All slots of the pool ${job.pool} are taken in all ${able.length} processes; ${line} go first.`,
+    }
+  return { reason: 'next in line', text: `It is ready and starts within moments; ${line} go first.` }
+}

@@ -1,0 +1,116 @@
+/**
+ * A kind: the registered name of what a job does, with its schema, handler and policies.
+ *
+ * Calling a kind makes a request for a job of it: `sendMail({ to })`. Nothing happens until the request is enqueued or returned as `next`.
+ */
+import { z } from 'zod'
+import { type Duration, toMs } from '../support/duration.ts'
+import { SluiceError } from '../support/errors.ts'
+import type { JobContext } from './context.ts'
+import type { Outcome } from './outcome.ts'
+import { type DedupeMode, dedupeModes, type JobOptions, type JobRequest, type RequestKind } from './request.ts'
+import { exponential, type RetryPolicy } from './retry.ts'
+
+export interface KindDefinition<Schema extends z.ZodType, Services> {
+  /** Checked when a job is enqueued and again when it runs. */
+  readonly payload?: Schema
+  /** Named concurrency in a worker process. Default `light`. */
+  readonly pool?: string
+  readonly priority?: number
+  readonly retry?: RetryPolicy
+  /** How long one attempt may run. Default ten minutes. */
+  readonly timeout?: Duration
+  /** What happens to a second job with the same key while the first is active. Default: nothing, both run. */
+  readonly dedupe?: DedupeMode
+  /** The key of a payload. Default: a hash of owner and payload. */
+  readonly key?: (payload: z.input<Schema>) => string
+  readonly uniqueFor?: Duration
+  /** A module whose default export runs in a process of its own, for work that would block this one. Its answer comes from `compute()`. */
+  readonly module?: URL
+  readonly run?: (context: JobContext<z.output<Schema>>, services: Services) => Promise<Outcome | void> | Outcome | void
+}
+
+export interface Kind<Schema extends z.ZodType = z.ZodType, Services = unknown> extends RequestKind {
+  (payload: z.input<Schema>, options?: JobOptions): JobRequest
+  readonly kindName: string
+  readonly pool: string
+  readonly priority: number
+  readonly retry: RetryPolicy
+  readonly timeoutMs: number
+  readonly dedupe: DedupeMode | undefined
+  readonly uniqueForMs: number | undefined
+  readonly module: URL | undefined
+  readonly parse: (payload: unknown) => z.output<Schema>
+  readonly run: (context: JobContext<z.output<Schema>>, services: Services) => Promise<Outcome | void> | Outcome | void
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- a list of kinds holds every schema and every set of services
+export type AnyKind = Kind<any, any>
+
+const definitionSchema = z.strictObject({
+  payload: z.custom<z.ZodType>((schema) => schema instanceof z.ZodType, 'is no zod schema').optional(),
+  pool: z.string().min(1).max(200).default('light'),
+  priority: z.int().min(-1000).max(1000).default(0),
+  retry: z.custom<RetryPolicy>().optional(),
+  timeout: z.union([z.number(), z.string()]).default('10m'),
+  dedupe: z.enum(dedupeModes).optional(),
+  key: z.function().optional(),
+  uniqueFor: z.union([z.number(), z.string()]).optional(),
+  module: z.instanceof(URL).optional(),
+  run: z.function().optional(),
+})
+
+export function defineKind<Schema extends z.ZodType = z.ZodObject, Services = unknown>(
+  name: string,
+  definition: KindDefinition<Schema, Services>,
+): Kind<Schema, Services> {
+  if (!/^[a-z][\w.-]{0,99}$/i.test(name))
+    throw new SluiceError('INVALID_OPTION', {
+      field: 'kind',
+      problem: `"${name}" is no name: letters, digits, dots and dashes, at most 100`,
+    })
+  const checked = definitionSchema.safeParse(definition)
+  if (!checked.success) {
+    const issue = checked.error.issues[0]
+    throw new SluiceError('INVALID_OPTION', {
+      field: `${name}.${issue?.path.join('.') ?? ''}`,
+      problem: issue?.message ?? 'not usable',
+    })
+  }
+  const { pool, priority } = checked.data
+  const run = definition.run ?? (definition.module && runModule)
+  if (!run) throw new SluiceError('INVALID_OPTION', { field: `${name}.run`, problem: 'a kind needs `run` or `module`' })
+  const schema = definition.payload ?? z.looseObject({})
+  const parse = (payload: unknown): z.output<Schema> => {
+    const parsed = schema.safeParse(payload)
+    if (parsed.success) return parsed.data as z.output<Schema>
+    const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'payload'}: ${issue.message}`).join('; ')
+    throw new SluiceError('INVALID_PAYLOAD', { kind: name, issues })
+  }
+  const request = (payload: z.input<Schema>, options?: JobOptions): JobRequest => {
+    const key = options?.key ?? definition.key?.(payload)
+    return { kind, payload, ...(key === undefined ? (options ? { options } : {}) : { options: { ...options, key } }) }
+  }
+  const kind: Kind<Schema, Services> = Object.defineProperty(
+    Object.assign(request, {
+      kindName: name,
+      pool,
+      priority,
+      retry: definition.retry ?? exponential(),
+      timeoutMs: toMs(definition.timeout ?? '10m', `${name}.timeout`),
+      dedupe: definition.dedupe,
+      uniqueForMs: definition.uniqueFor === undefined ? undefined : toMs(definition.uniqueFor, `${name}.uniqueFor`),
+      module: definition.module,
+      parse,
+      check: (payload: unknown) => void parse(payload),
+      run,
+    }),
+    'name',
+    { value: name },
+  )
+  return kind
+}
+
+async function runModule(context: JobContext<unknown>): Promise<void> {
+  await context.compute()
+}

@@ -1,0 +1,138 @@
+/**
+ * A request for a job: what a kind makes when it is called, and what enqueue takes. Checked here, at the door.
+ */
+import { z } from 'zod'
+import { type Duration, toMs } from '../support/duration.ts'
+import { SluiceError } from '../support/errors.ts'
+
+export const dedupeModes = ['keep', 'replace', 'debounce', 'again'] as const
+/**
+ * What happens when a job with the same key is there already: `keep` the old one, `replace` its payload, `debounce` (replace, and wait anew),
+ * `again` (run once more after the one that runs).
+ */
+export type DedupeMode = (typeof dedupeModes)[number]
+
+export interface JobOptions {
+  /** Not before this time … */
+  readonly runAt?: Date
+  /** … or after this long. */
+  readonly delay?: Duration
+  /** Higher goes first; age catches up (setting `priorityStep`). -1000 … 1000. */
+  readonly priority?: number
+  /** On whose behalf. */
+  readonly owner?: string
+  /** Dedupe key, told apart by kind. Without one it is a hash of owner and payload. */
+  readonly key?: string
+  readonly dedupe?: DedupeMode | 'none'
+  /** No second job with this key within this time, even if the first has finished. */
+  readonly uniqueFor?: Duration
+  /** The longest a debounced job can be put off. */
+  readonly debounceMax?: Duration
+  readonly pool?: string
+  readonly attempts?: number
+}
+
+/** The part of a kind that a request needs; kinds that this process does not define are named by a string. */
+export interface RequestKind {
+  readonly kindName: string
+  check(payload: unknown): void
+}
+
+export interface JobRequest {
+  readonly kind: RequestKind | string
+  readonly payload: unknown
+  readonly options?: JobOptions
+}
+
+/** A row of `sluice.enqueue_many`, already as JSON text. */
+export interface EncodedRequest {
+  readonly kind: string
+  readonly pool: string | undefined
+  readonly delayed: boolean
+  readonly json: string
+}
+
+const name = z.string().min(1).max(200)
+const optionsSchema = z.strictObject({
+  runAt: z.date().optional(),
+  delay: z.union([z.number(), z.string()]).optional(),
+  priority: z.int().min(-1000).max(1000).optional(),
+  owner: name.optional(),
+  key: z.string().min(1).max(512).optional(),
+  dedupe: z.enum([...dedupeModes, 'none']).optional(),
+  uniqueFor: z.union([z.number(), z.string()]).optional(),
+  debounceMax: z.union([z.number(), z.string()]).optional(),
+  pool: name.optional(),
+  attempts: z.int().min(1).max(1000).optional(),
+})
+
+// In JSON text a character that PostgreSQL refuses stands as an escape that is not itself escaped.
+const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|[dD][89a-fA-F])/
+
+export function encodeRequest(
+  request: JobRequest,
+  limits: { payloadBytesMax: number },
+  family?: { parent: number; root: number },
+): EncodedRequest {
+  const kind = typeof request.kind === 'string' ? request.kind : request.kind.kindName
+  if (typeof request.kind !== 'string') request.kind.check(request.payload)
+  const payload = encodePayload(kind, request.payload, limits.payloadBytesMax)
+  const fields = request.options === undefined ? '' : encodeOptions(request.options)
+  const ancestry = family === undefined ? '' : `,"parent":${family.parent},"root":${family.root}`
+  const { pool, runAt, delay } = request.options ?? {}
+  const delayed = runAt !== undefined || delay !== undefined
+  return { kind, pool, delayed, json: `{"kind":${JSON.stringify(kind)},"payload":${payload}${fields}${ancestry}}` }
+}
+
+function encodePayload(kind: string, payload: unknown, bytesMax: number): string {
+  let json: string | undefined
+  try {
+    json = JSON.stringify(payload ?? {})
+  } catch (cause) {
+    throw new SluiceError(
+      'PAYLOAD_NOT_STORABLE',
+      { kind, reason: cause instanceof Error ? cause.message : 'it has no JSON form' },
+      cause,
+    )
+  }
+  if (json === undefined) throw new SluiceError('PAYLOAD_NOT_STORABLE', { kind, reason: 'it has no JSON form' })
+  // A character takes at most three bytes here, so short texts need no counting.
+  const bytes = json.length * 3 <= bytesMax ? 0 : Buffer.byteLength(json)
+  if (bytes > bytesMax) throw new SluiceError('PAYLOAD_TOO_LARGE', { kind, bytes, limit: bytesMax })
+  if (json.includes('\\u') && unstorable.test(json))
+    throw new SluiceError('PAYLOAD_NOT_STORABLE', {
+      kind,
+      reason: 'it contains a NUL character or half of a surrogate pair; remove it',
+    })
+  return json
+}
+
+function encodeOptions(options: JobOptions): string {
+  const checked = optionsSchema.safeParse(options)
+  if (!checked.success) {
+    const issue = checked.error.issues[0]
+    throw new SluiceError('INVALID_OPTION', {
+      field: issue?.path.join('.') || 'options',
+      problem: issue?.message ?? 'not usable',
+    })
+  }
+  const { runAt, delay, priority, owner, key, dedupe, uniqueFor, debounceMax, pool, attempts } = options
+  if (runAt && delay !== undefined)
+    throw new SluiceError('INVALID_OPTION', { field: 'delay', problem: 'give either runAt or delay, not both' })
+  for (const [field, text] of Object.entries({ owner, key, pool }))
+    if (text?.includes('\0')) throw new SluiceError('INVALID_OPTION', { field, problem: 'it contains a NUL character' })
+  const row = {
+    run_at: runAt?.toISOString(),
+    delay_ms: delay === undefined ? undefined : toMs(delay, 'delay'),
+    priority,
+    owner,
+    key,
+    mode: dedupe,
+    unique_ms: uniqueFor === undefined ? undefined : toMs(uniqueFor, 'uniqueFor'),
+    debounce_max_ms: debounceMax === undefined ? undefined : toMs(debounceMax, 'debounceMax'),
+    pool,
+    max_attempts: attempts,
+  }
+  const json = JSON.stringify(row)
+  return json === '{}' ? '' : `,${json.slice(1, -1)}`
+}

@@ -1,0 +1,49 @@
+/**
+ * When to try again: pure functions of the attempt that just failed.
+ */
+import { type Duration, toMs } from '../support/duration.ts'
+import { SluiceError } from '../support/errors.ts'
+
+export interface RetryPolicy {
+  /** How often the job is tried at most, the first time included. */
+  readonly attempts: number
+  /** How long to wait after attempt `attempt` failed. `random` is in [0, 1). */
+  readonly delayMs: (attempt: number, random: number) => number
+}
+
+export const attemptsMax = 1_000
+
+/** first, first × factor, first × factor² … up to cap, each shortened by up to `jitter` of itself so that herds spread out. */
+export function exponential(
+  options: { first?: Duration; factor?: number; cap?: Duration; attempts?: number; jitter?: number } = {},
+): RetryPolicy {
+  const { factor = 2, attempts = 5, jitter = 0.2 } = options
+  const firstMs = toMs(options.first ?? '2s', 'retry.first')
+  const capMs = toMs(options.cap ?? '10m', 'retry.cap')
+  checkAttempts(attempts)
+  if (!(factor >= 1)) throw new SluiceError('INVALID_OPTION', { field: 'retry.factor', problem: `${factor} is below 1` })
+  if (!(jitter >= 0 && jitter <= 1))
+    throw new SluiceError('INVALID_OPTION', { field: 'retry.jitter', problem: `${jitter} is not within 0 and 1` })
+  return {
+    attempts,
+    delayMs: (attempt, random) => Math.min(capMs, firstMs * factor ** (attempt - 1)) * (1 - jitter * random),
+  }
+}
+
+/** One delay after each failed attempt, to the letter: three delays are four attempts. */
+export function delays(list: readonly Duration[]): RetryPolicy {
+  const all = list.map((delay, index) => toMs(delay, `retry[${index}]`))
+  checkAttempts(all.length + 1)
+  return { attempts: all.length + 1, delayMs: (attempt) => all[Math.min(attempt, all.length) - 1] ?? 0 }
+}
+
+/** One try and no more. */
+export const once: RetryPolicy = { attempts: 1, delayMs: () => 0 }
+
+function checkAttempts(attempts: number): void {
+  if (!Number.isInteger(attempts) || attempts < 1 || attempts > attemptsMax)
+    throw new SluiceError('INVALID_OPTION', {
+      field: 'retry.attempts',
+      problem: `${attempts} is not a whole number from 1 to ${attemptsMax}`,
+    })
+}

@@ -1,0 +1,82 @@
+/**
+ * What people do to jobs from outside: cancel, retry, discard, pause a kind or a pool.
+ */
+import sql from 'sql-template-tag'
+import type { Executor } from '../postgres/client.ts'
+
+export type CancelAnswer = 'canceled' | 'requested' | 'not live'
+
+/** A job that runs is asked to stop: its handler's signal is aborted, in whatever process it runs. */
+export async function cancelJobs(on: Executor, ids: readonly number[], reason?: string): Promise<Map<number, CancelAnswer>> {
+  const { rows } = await on.query<{ id: number; answer: CancelAnswer }>(
+    sql`select id, answer from sluice.cancel(${[...ids]}::bigint[], ${reason ?? null})`,
+  )
+  const answers = new Map<number, CancelAnswer>(ids.map((id) => [id, 'not live']))
+  for (const { id, answer } of rows) answers.set(Number(id), answer)
+  return answers
+}
+
+/** The live jobs below `id`, found by climbing from each live job of the same tree; ancestors may be in the ledger already. */
+export async function findSubtree(on: Executor, id: number): Promise<number[]> {
+  const { rows } = await on.query<{ id: number }>(sql`
+    with recursive
+    tree as (
+      select coalesce((select coalesce(j.root, j.id) from sluice.job j where j.id = ${id}),
+                      (select coalesce(l.root, l.id) from sluice.job_ledger l where l.id = ${id})) as root),
+    climb (leaf, at) as (
+      select j.id, j.parent from sluice.job j where j.root = (select root from tree)
+      union all
+      select c.leaf, coalesce((select j.parent from sluice.job j where j.id = c.at), (select l.parent from sluice.job_ledger l where l.id = c.at))
+      from climb c
+      where c.at is not null and c.at <> ${id})
+    select distinct leaf as id from climb where at = ${id}
+    union
+    select j.id from sluice.job j where j.id = ${id}
+    order by 1`)
+  return rows.map((row) => Number(row.id))
+}
+
+export type RetryAnswer = 'retried' | 'not failed' | 'conflict'
+
+export async function retryJobs(on: Executor, ids: readonly number[]): Promise<Map<number, RetryAnswer>> {
+  const { rows } = await on.query<{ id: number; answer: RetryAnswer }>(
+    sql`select id, answer from sluice.retry(${[...ids]}::bigint[])`,
+  )
+  return new Map(rows.map(({ id, answer }) => [Number(id), answer]))
+}
+
+export async function discardJobs(on: Executor, ids: readonly number[]): Promise<number> {
+  const { rows } = await on.query<{ discard: number }>(sql`select sluice.discard(${[...ids]}::bigint[]) as discard`)
+  return rows[0]?.discard ?? 0
+}
+
+export interface PauseTarget {
+  readonly scope: 'kind' | 'pool'
+  readonly name: string
+}
+
+/** Holds from the moment it commits: every claim of every process reads it. Jobs that run go on. */
+export async function pauseTarget(on: Executor, { scope, name }: PauseTarget, reason?: string): Promise<void> {
+  await on.query(sql`
+    insert into sluice.pause (scope, name, reason) values (${scope}, ${name}, ${reason ?? null})
+    on conflict (scope, name) do update set reason = excluded.reason
+    returning pg_notify('sluice', 'pause:')`)
+}
+
+/** Claims see it at once; jobs that had stepped aside are brought back by the leader, which is told here. */
+export async function resumeTarget(on: Executor, { scope, name }: PauseTarget): Promise<boolean> {
+  const { rows } = await on.query(sql`
+    delete from sluice.pause where scope = ${scope} and name = ${name}
+    returning pg_notify('sluice', 'pause:'), pg_notify('sluice', 'ready:*')`)
+  return rows.length > 0
+}
+
+export interface Pause extends PauseTarget {
+  readonly reason: string | null
+  readonly since: Date
+}
+
+export async function listPauses(on: Executor): Promise<Pause[]> {
+  const { rows } = await on.query<Pause>(sql`select scope, name, reason, since from sluice.pause order by scope, name`)
+  return rows
+}

@@ -1,0 +1,97 @@
+/**
+ * Leader: holds the term and runs the duties that one process does for all: promote, rescue, park, prune.
+ *
+ * The term is won and renewed by the heartbeat's statement and trusted by the monotonic clock only as long as that lease. Every duty's
+ * statement carries the term and the database checks it, so a leader that slept and wakes changes nothing.
+ */
+import type { Database } from '../postgres/database.ts'
+import type { Clock } from '../support/clock.ts'
+import type { Log } from '../support/log.ts'
+import type { Service } from '../support/service.ts'
+import { Parker } from './parker.ts'
+import { Promoter } from './promoter.ts'
+import { Pruner } from './pruner.ts'
+import { Rescuer } from './rescuer.ts'
+
+export interface LeaderOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly log: Log
+  readonly keepDays: number
+  readonly crashesMax: number
+  readonly trusted: () => boolean
+  readonly onReady: (pools: readonly string[]) => void
+  readonly beatNow: () => void
+}
+
+/** What the heartbeat reports to a leader. */
+export interface LeaderNews {
+  readonly term: number | undefined
+  readonly nowMs: number
+  readonly dueMs: number | undefined
+  readonly nextLeaseMs: number | undefined
+  readonly chores: boolean
+}
+
+export class Leader implements Service {
+  readonly promoter: Promoter
+  readonly rescuer: Rescuer
+  readonly parker: Parker
+  readonly pruner: Pruner
+  readonly #options: LeaderOptions
+  #term: number | undefined
+  #aheadMs = 0
+
+  constructor(options: LeaderOptions) {
+    const { database, clock, log, keepDays, crashesMax, onReady, beatNow } = options
+    const term = (): number | undefined => this.term
+    this.#options = options
+    this.promoter = new Promoter({ database, clock, log, term, onReady })
+    this.rescuer = new Rescuer({ database, clock, log, term, crashesMax, onReady, onLooked: beatNow })
+    this.parker = new Parker(database, log, term)
+    this.pruner = new Pruner({ database, clock, log, keepDays, term })
+  }
+
+  get term(): number | undefined {
+    return this.#options.trusted() ? this.#term : undefined
+  }
+
+  start(): void {}
+
+  stop(): void {
+    this.#term = undefined
+    this.promoter.stop()
+    this.rescuer.stop()
+    this.pruner.stop()
+  }
+
+  onBeat(news: LeaderNews): void {
+    const { log, clock } = this.#options
+    if (news.term === undefined) {
+      if (this.#term !== undefined) {
+        log.info('leadership lost', { term: this.#term })
+        this.stop()
+      }
+      return
+    }
+    const fresh = news.term !== this.#term
+    this.#term = news.term
+    this.#aheadMs = news.nowMs - clock.now()
+    if (fresh) {
+      log.info('leading', { term: news.term })
+      this.pruner.start()
+    }
+    this.promoter.sleep(news.dueMs)
+    this.rescuer.sleep(news.nextLeaseMs)
+    // Not awaited: the heartbeat that brought the news must not wait for a million jobs to be parked.
+    if (news.chores || fresh) {
+      void this.rescuer.runOnce()
+      void this.parker.runOnce()
+    }
+  }
+
+  /** A wake-up that says when something falls due, in the database's own time. */
+  hearDue(atMs: number): void {
+    if (this.term !== undefined) this.promoter.hear(atMs - this.#aheadMs - this.#options.clock.now())
+  }
+}

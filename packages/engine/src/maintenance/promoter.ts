@@ -1,0 +1,83 @@
+/**
+ * Promoter: makes jobs ready when their time has come.
+ *
+ * It sleeps until the next due time that the database named and is woken when something earlier is enqueued, so delayed jobs start at their
+ * time and an idle engine asks nothing.
+ */
+import type { Database, Statement } from '../postgres/database.ts'
+import type { Clock, Timer } from '../support/clock.ts'
+import type { Log } from '../support/log.ts'
+
+export interface PromoterOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly log: Log
+  readonly term: () => number | undefined
+  readonly onReady: (pools: readonly string[]) => void
+}
+
+const statement: Statement = { name: 'sluice_promote', text: 'select moved, pools, due_ms from sluice.promote($1, $2)' }
+const batchSize = 500
+const retryMs = 1_000
+
+export class Promoter {
+  readonly #options: PromoterOptions
+  #timer: Timer | undefined
+  #dueAtMs = Number.POSITIVE_INFINITY
+  #working = false
+  #again = false
+
+  constructor(options: PromoterOptions) {
+    this.#options = options
+  }
+
+  /** The next job falls due in this many ms, as the database said. */
+  sleep(dueMs: number | undefined): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    const nowMs = this.#options.clock.monotonic()
+    this.#dueAtMs = dueMs === undefined ? Number.POSITIVE_INFINITY : nowMs + dueMs
+    // Rounded up: a timer that fires a moment too soon finds nothing.
+    if (dueMs !== undefined) this.#timer = this.#options.clock.after(Math.max(0, Math.ceil(dueMs)), () => void this.runOnce())
+  }
+
+  /** Somebody enqueued a job that falls due in this many ms; negative or unknown means: look. */
+  hear(dueMs: number): void {
+    if (this.#options.clock.monotonic() + dueMs < this.#dueAtMs) {
+      if (dueMs > 0) this.sleep(dueMs)
+      else void this.runOnce()
+    }
+  }
+
+  stop(): void {
+    this.#timer?.cancel()
+    this.#dueAtMs = Number.POSITIVE_INFINITY
+  }
+
+  async runOnce(): Promise<number> {
+    if (this.#working) {
+      this.#again = true
+      return 0
+    }
+    this.#working = true
+    let total = 0
+    try {
+      const { database, term, onReady } = this.#options
+      for (let moved = batchSize; moved === batchSize || this.#again; total += moved) {
+        this.#again = false
+        const current = term()
+        if (current === undefined) return total
+        const [row] = await database.send<[number, string[] | null, number | null]>(database.hot, statement, [current, batchSize])
+        moved = row?.[0] ?? 0
+        if (row?.[1]) onReady(row[1])
+        this.sleep(row?.[2] ?? undefined)
+      }
+    } catch (error) {
+      this.#options.log.warn('promote failed', { reason: String(error) })
+      this.sleep(retryMs)
+    } finally {
+      this.#working = false
+    }
+    return total
+  }
+}

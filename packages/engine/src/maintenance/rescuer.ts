@@ -1,0 +1,86 @@
+/**
+ * Rescuer: jobs of processes that are gone go back to work.
+ *
+ * It wakes when the earliest lease of another process runs out. The statement raises each fence, so the old claim is void at once; a job
+ * that was held by too many processes that died is failed as poison (docs/job-lifecycle.md, "Poison").
+ */
+import type { Database, Statement } from '../postgres/database.ts'
+import type { Clock, Timer } from '../support/clock.ts'
+import type { Log } from '../support/log.ts'
+
+export interface RescuerOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly log: Log
+  readonly crashesMax: number
+  readonly term: () => number | undefined
+  readonly onReady: (pools: readonly string[]) => void
+  /** After a look, the next beat tells when to look again. */
+  readonly onLooked: () => void
+}
+
+export interface Rescue {
+  readonly rescued: number
+  readonly failed: number
+}
+
+const statement: Statement = { name: 'sluice_rescue', text: 'select rescued, failed, dead, pools from sluice.rescue($1, $2, $3)' }
+const batchSize = 1_000
+/** A lease is over a moment after it ran out: the owner's own renewal may be on its way. */
+const slackMs = 20
+
+export class Rescuer {
+  readonly #options: RescuerOptions
+  #timer: Timer | undefined
+  #working: Promise<Rescue> | undefined
+
+  constructor(options: RescuerOptions) {
+    this.#options = options
+  }
+
+  sleep(leaseMs: number | undefined): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    if (leaseMs === undefined) return
+    this.#timer = this.#options.clock.after(
+      Math.max(0, leaseMs) + slackMs,
+      () => void this.runOnce().then(this.#options.onLooked),
+    )
+  }
+
+  stop(): void {
+    this.#timer?.cancel()
+  }
+
+  runOnce(): Promise<Rescue> {
+    this.#working ??= this.#run().finally(() => {
+      this.#working = undefined
+    })
+    return this.#working
+  }
+
+  async #run(): Promise<Rescue> {
+    const { database, log, term, crashesMax, onReady } = this.#options
+    const total = { rescued: 0, failed: 0 }
+    try {
+      for (let moved = batchSize; moved >= batchSize; ) {
+        const current = term()
+        if (current === undefined) break
+        const [row] = await database.send<[number, number, string[] | null, string[] | null]>(database.hot, statement, [
+          current,
+          batchSize,
+          crashesMax,
+        ])
+        const [rescued = 0, failed = 0, dead, pools] = row ?? []
+        if (dead || rescued + failed > 0) log.warn('jobs rescued', { rescued, failed, workers: dead ?? [] })
+        if (pools) onReady(pools)
+        total.rescued += rescued
+        total.failed += failed
+        moved = rescued + failed
+      }
+    } catch (error) {
+      log.warn('rescue failed', { reason: String(error) })
+    }
+    return total
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Options of an engine, checked at the door: every limit has its unit in its name, zero and infinity are refused.
+ */
+import { z } from 'zod'
+import type { AnyKind } from './job/kind.ts'
+import { type Clock, systemClock } from './support/clock.ts'
+import { type Duration, toMs } from './support/duration.ts'
+import { SluiceError } from './support/errors.ts'
+import { noProbe, type Probe } from './support/fail-point.ts'
+import { type Log, standardErrorLog } from './support/log.ts'
+
+export interface PoolSize {
+  /** Jobs that run at once … */
+  readonly core: number
+  /** … and while a backlog stands. */
+  readonly max: number
+}
+
+export interface EngineOptions<Services = unknown> {
+  /** postgresql://user:password@host:5432/database */
+  readonly database: string
+  readonly kinds?: readonly AnyKind[]
+  /** Handed to every handler as its second argument. */
+  readonly services?: Services
+  /** Pools this process serves. An empty object serves none (a scheduler). Default: light 5–10, heavy 3–5. */
+  readonly pools?: Readonly<Record<string, PoolSize>>
+  /** Whether this process may lead: promote, rescue, prune. Default true. */
+  readonly lead?: boolean
+  /** After how long without a heartbeat a process counts as dead. Default 10 s. */
+  readonly lease?: Duration
+  /** How long `stop` lets running jobs end. Default 30 s. */
+  readonly grace?: Duration
+  /** How long finished jobs are kept. Default 30 days. */
+  readonly keepDays?: number
+  /** How many processes may die of a job before it is failed as poison. Default 3. */
+  readonly crashesMax?: number
+  /** By how much a step of priority outweighs age. Stored for all processes. Default one minute. */
+  readonly priorityStep?: Duration
+  /** Stored for all processes. Default 256 KB. */
+  readonly payloadBytesMax?: number
+  /** Connections for what users and handlers write. Default 10. */
+  readonly poolMax?: number
+  /** Turn off behind a pooler that does not keep prepared statements. Found out by itself when left out. */
+  readonly prepare?: boolean
+  readonly log?: Log
+  readonly clock?: Clock
+  readonly random?: () => number
+  /** Called at named places; tests let the process die there. */
+  readonly probe?: Probe
+}
+
+export interface Settled {
+  readonly database: string
+  readonly kinds: ReadonlyMap<string, AnyKind>
+  readonly services: unknown
+  readonly pools: Readonly<Record<string, PoolSize>>
+  readonly lead: boolean
+  readonly leaseMs: number
+  readonly graceMs: number
+  readonly keepDays: number
+  readonly crashesMax: number
+  readonly priorityStepMs: number | undefined
+  readonly payloadBytesMax: number | undefined
+  readonly poolMax: number
+  readonly prepare: boolean
+  readonly log: Log
+  readonly clock: Clock
+  readonly random: () => number
+  readonly probe: Probe
+}
+
+const poolSchema = z
+  .strictObject({ core: z.int().min(1).max(10_000), max: z.int().min(1).max(10_000) })
+  .refine(({ core, max }) => core <= max, { message: 'core is above max', path: ['core'] })
+
+const schema = z.looseObject({
+  database: z.string({ error: 'give the address of the database, e.g. postgresql://localhost/app' }).min(1),
+  kinds: z
+    .array(z.custom<AnyKind>((kind) => typeof kind === 'function' && 'kindName' in kind, 'is no kind; make it with defineKind'))
+    .optional(),
+  pools: z.record(z.string().min(1).max(200), poolSchema).optional(),
+  keepDays: z.int().min(1).max(3_650).optional(),
+  crashesMax: z.int().min(3, 'must be 3 or more: two deaths make a suspect, the third one alone convicts').max(100).optional(),
+  payloadBytesMax: z.int().min(1_000).max(100_000_000).optional(),
+  poolMax: z.int().min(2).max(1_000).optional(),
+})
+
+export function settleOptions(options: EngineOptions): Settled {
+  const checked = schema.safeParse(options)
+  if (!checked.success) {
+    const issue = checked.error.issues[0]
+    throw new SluiceError('INVALID_OPTION', {
+      field: issue?.path.join('.') || 'options',
+      problem: issue?.message ?? 'not usable',
+    })
+  }
+  const kinds = new Map<string, AnyKind>()
+  for (const kind of options.kinds ?? []) {
+    if (kinds.has(kind.kindName)) throw new SluiceError('DUPLICATE_KIND', { kind: kind.kindName })
+    kinds.set(kind.kindName, kind)
+  }
+  const leaseMs = toMs(options.lease ?? '10s', 'lease')
+  if (leaseMs < 500) throw new SluiceError('INVALID_OPTION', { field: 'lease', problem: 'a lease below 500 ms cannot be kept' })
+  return {
+    database: options.database,
+    kinds,
+    services: options.services ?? {},
+    pools: options.pools ?? { light: { core: 5, max: 10 }, heavy: { core: 3, max: 5 } },
+    lead: options.lead ?? true,
+    leaseMs,
+    graceMs: toMs(options.grace ?? '30s', 'grace'),
+    keepDays: options.keepDays ?? 30,
+    crashesMax: options.crashesMax ?? 3,
+    priorityStepMs: options.priorityStep === undefined ? undefined : Math.max(1, toMs(options.priorityStep, 'priorityStep')),
+    payloadBytesMax: options.payloadBytesMax,
+    poolMax: options.poolMax ?? 10,
+    prepare: options.prepare ?? true,
+    log: options.log ?? standardErrorLog,
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+    probe: options.probe ?? noProbe,
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * The connections of one process.
+ *
+ * Three sorts, so that none waits behind another: `hot` carries claims and grouped settles and keeps its connections warm, `pool` carries
+ * what users and handlers write, and the heartbeat and the listener each have a client of their own. Statements are named, so that the
+ * server plans them once; behind a pooler that forbids this, the first complaint turns names off for good.
+ */
+import pg from 'pg'
+import type { Sql } from 'sql-template-tag'
+import type { Log } from '../support/log.ts'
+import type { Executor, Rows } from './client.ts'
+import { checkUrl } from './connect.ts'
+import { sqlState } from './transient.ts'
+
+export interface DatabaseOptions {
+  readonly url: string
+  readonly poolMax: number
+  readonly prepare: boolean
+  readonly log: Log
+  /** Runs on each new connection before anybody uses it; the testing kit turns the clock there. */
+  readonly onConnect?: (client: pg.ClientBase) => Promise<void>
+}
+
+/** A statement that is sent often: its name lets the server keep the plan. */
+export interface Statement {
+  readonly name: string
+  readonly text: string
+}
+
+// ids, fences and ranks stay below 2⁵³ (a fence is microseconds since 1970, which gets there in the year 2255)
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === 20 ? Number : oid === 1016 ? parseIds : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+}
+
+function parseIds(text: string): number[] {
+  return text === '{}' ? [] : text.slice(1, -1).split(',').map(Number)
+}
+
+const hotConnectionsMax = 4
+const connectTimeoutMs = 10_000
+
+export class Database implements Executor {
+  readonly hot: pg.Pool
+  readonly pool: pg.Pool
+  readonly #options: DatabaseOptions
+  #prepare: boolean
+
+  constructor(options: DatabaseOptions) {
+    checkUrl(options.url)
+    this.#options = options
+    this.#prepare = options.prepare
+    const verify = options.onConnect === undefined ? {} : { onConnect: options.onConnect }
+    this.hot = this.#quiet(new pg.Pool({ ...this.#config('hot'), max: hotConnectionsMax, idleTimeoutMillis: 0, ...verify }))
+    this.pool = this.#quiet(new pg.Pool({ ...this.#config('pool'), max: options.poolMax, idleTimeoutMillis: 30_000, ...verify }))
+  }
+
+  /** A connection of one's own, not from a pool. The owner ends it. */
+  async client(purpose: string): Promise<pg.Client> {
+    const client = new pg.Client(this.#config(purpose))
+    client.on('error', () => {}) // the owner hears of it by 'end'
+    await client.connect()
+    await this.#options.onConnect?.(client)
+    return client
+  }
+
+  async query<R>(statement: Sql): Promise<Rows<R>> {
+    const { rows } = await this.pool.query(statement.text, statement.values)
+    return { rows: rows as R[] }
+  }
+
+  /** Sends a named statement and gives rows as arrays, which costs half of what objects do. */
+  async send<R extends unknown[]>(on: pg.Pool | pg.ClientBase, { name, text }: Statement, values: unknown[]): Promise<R[]> {
+    try {
+      const { rows } = await on.query<R>({ ...(this.#prepare ? { name } : {}), text, values, rowMode: 'array' })
+      return rows
+    } catch (error) {
+      if (!this.#prepare || !isNameTrouble(error)) throw error
+      this.#prepare = false
+      this.#options.log.warn('prepared statements are off', { reason: 'the pooler does not keep them' })
+      return this.send<R>(on, { name, text }, values)
+    }
+  }
+
+  async transaction<T>(act: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+    const client = await this.pool.connect()
+    let broken: Error | undefined
+    try {
+      await client.query('begin')
+      const result = await act(client)
+      await client.query('commit')
+      return result
+    } catch (error) {
+      await client.query('rollback').catch((trouble: Error) => {
+        broken = trouble
+      })
+      throw error
+    } finally {
+      client.release(broken)
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.hot.end(), this.pool.end()])
+  }
+
+  #config(purpose: string): pg.ClientConfig {
+    return {
+      connectionString: this.#options.url,
+      application_name: `sluice ${purpose}`,
+      connectionTimeoutMillis: connectTimeoutMs,
+      keepAlive: true,
+      types,
+    }
+  }
+
+  #quiet(pool: pg.Pool): pg.Pool {
+    // An idle connection that breaks is replaced by the next query; without a listener Node would end the process.
+    pool.on('error', (error) => this.#options.log.info('idle connection lost', { reason: error.message }))
+    return pool
+  }
+}
+
+/** 26000: no such statement; 42P05: it exists already; 08P01 and 0A000: poolers that refuse names outright. */
+function isNameTrouble(error: unknown): boolean {
+  const state = sqlState(error) ?? ''
+  return (
+    ['26000', '42P05'].includes(state) || (error instanceof Error && /prepared statement/i.test(error.message) && state !== '')
+  )
+}

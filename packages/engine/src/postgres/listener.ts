@@ -1,0 +1,109 @@
+/**
+ * Hears wake-ups: one LISTEN connection per process.
+ *
+ * LISTEN comes first, then `onConnect`, so that whoever looks for work there cannot miss what is told meanwhile. A connection pooler may
+ * swallow notifications without a word, so each new connection first sends itself an echo through another connection; if it does not come
+ * back, `hears` stays false and the heartbeat is the only wake-up. Messages are hints: a lost one delays, it never loses.
+ */
+import { randomUUID } from 'node:crypto'
+import type pg from 'pg'
+import { type Clock, pause } from '../support/clock.ts'
+import type { Log } from '../support/log.ts'
+import type { Service } from '../support/service.ts'
+import type { Database } from './database.ts'
+
+export interface ListenerOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly log: Log
+  readonly onMessage: (message: string) => void
+  readonly onConnect: () => void
+}
+
+const echoTimeoutMs = 3_000
+const reconnectMsMax = 5_000
+
+export class Listener implements Service {
+  hears = false
+  readonly #options: ListenerOptions
+  readonly #stopping = new AbortController()
+  #client: pg.Client | undefined
+  #loop: Promise<void> | undefined
+
+  constructor(options: ListenerOptions) {
+    this.#options = options
+  }
+
+  /** Resolves when the first connection listens; a failure to get one is not fatal, the loop goes on trying. */
+  async start(): Promise<void> {
+    if (this.#loop) return
+    await new Promise<void>((first) => {
+      this.#loop = this.#run(first)
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await this.#client?.end().catch(() => {})
+    await this.#loop
+  }
+
+  async #run(first: () => void): Promise<void> {
+    const { clock, log } = this.#options
+    const { signal } = this.#stopping
+    let waitMs = 50
+    while (!signal.aborted) {
+      try {
+        const { ended } = await this.#connect()
+        waitMs = 50
+        first()
+        await ended
+        if (!signal.aborted) log.warn('listen connection lost', {})
+      } catch (error) {
+        log.warn('listen failed', { reason: String(error) })
+      }
+      this.hears = false
+      first()
+      if (!signal.aborted) await pause(clock, waitMs, signal)
+      waitMs = Math.min(waitMs * 2, reconnectMsMax)
+    }
+  }
+
+  /** Connects, listens, checks that it hears. */
+  async #connect(): Promise<{ ended: Promise<void> }> {
+    const { database, onMessage, onConnect } = this.#options
+    const client = await database.client('listen')
+    this.#client = client
+    const ended = new Promise<void>((resolve) => client.once('end', () => resolve()))
+    const echo = `echo:${randomUUID()}`
+    let heard: () => void = () => {}
+    const echoed = new Promise<void>((resolve) => {
+      heard = resolve
+    })
+    client.on('notification', ({ payload }) => {
+      if (payload === echo) heard()
+      else if (payload && !payload.startsWith('echo:')) onMessage(payload)
+    })
+    await client.query('listen sluice')
+    onConnect()
+    this.#judge(echo, echoed)
+    if (this.#stopping.signal.aborted) await client.end()
+    return { ended }
+  }
+
+  #judge(echo: string, echoed: Promise<void>): void {
+    const { database, clock, log } = this.#options
+    const late = pause(clock, echoTimeoutMs, this.#stopping.signal).then(() => false)
+    const sent = database.hot.query(`select pg_notify('sluice', $1)`, [echo]).then(() => echoed)
+    Promise.race([sent.then(() => true), late])
+      .then((hears) => {
+        this.hears = hears
+        if (!hears && !this.#stopping.signal.aborted)
+          log.warn('wake-ups do not arrive', {
+            effect: 'jobs start with the heartbeat',
+            fix: 'connect to PostgreSQL directly, not through a pooler',
+          })
+      })
+      .catch(() => {})
+  }
+}

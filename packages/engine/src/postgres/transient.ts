@@ -1,0 +1,43 @@
+/**
+ * Which database errors pass by themselves. Only these are retried; anything else is somebody's mistake and is reported.
+ */
+const transientStates = new Set([
+  '40001', // serialization failure
+  '40P01', // deadlock detected
+  '55P03', // lock not available
+  '53300', // too many connections
+  '57P01', // admin shutdown
+  '57P02', // crash shutdown
+  '57P03', // cannot connect now
+  '57P05', // idle session timeout
+  '25P03', // idle in transaction timeout
+])
+
+const transientCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOENT',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+])
+
+const driverMessages =
+  /Connection terminated|connection timeout|Client has encountered a connection error|Query read timeout|not queryable/i
+
+export function isTransient(error: unknown): boolean {
+  return isConnectionLoss(error) || transientStates.has(sqlState(error) ?? '')
+}
+
+/** The connection is gone, and whether the statement took effect is unknown. */
+export function isConnectionLoss(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const state = sqlState(error) ?? ''
+  return state.startsWith('08') || state.startsWith('57P') || transientCodes.has(state) || driverMessages.test(error.message)
+}
+
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}

@@ -1,0 +1,23 @@
+/**
+ * Durations as people write them: `'250ms'`, `'2s'`, `'10m'`, `'1h'`, `'7d'`, or a number of milliseconds.
+ */
+import { SluiceError } from './errors.ts'
+
+const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+export type Duration = number | `${number}${keyof typeof unitMs}`
+
+export function toMs(duration: Duration, field = 'duration'): number {
+  const ms = typeof duration === 'number' ? duration : parse(duration)
+  if (ms === undefined || !Number.isFinite(ms) || ms < 0)
+    throw new SluiceError('INVALID_OPTION', {
+      field,
+      problem: `${JSON.stringify(duration)} is no duration; write '250ms', '2s', '10m', '1h', '7d' or milliseconds as a number, not negative`,
+    })
+  return ms
+}
+
+function parse(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text)
+  return match ? Number(match[1]) * unitMs[match[2] as keyof typeof unitMs] : undefined
+}

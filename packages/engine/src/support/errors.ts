@@ -1,0 +1,81 @@
+/**
+ * Every error of the engine is a row here: a code that never changes and a message that says what to do.
+ *
+ * Programs switch on `code`, people read `message`. docs/errors.md explains each code and a test keeps the two lists equal.
+ */
+export const errorTable = {
+  UNKNOWN_KIND: 'No kind is registered as "{kind}". Start a process that defines it once, or correct the name.',
+  DUPLICATE_KIND: 'Two kinds are named "{kind}". Give one of them another name: jobs find their handler by it.',
+  INVALID_PAYLOAD: 'The payload of "{kind}" does not fit its schema: {issues}',
+  PAYLOAD_TOO_LARGE:
+    'The payload of "{kind}" has {bytes} bytes, the limit is {limit}. Store the data elsewhere and enqueue a reference to it.',
+  PAYLOAD_NOT_STORABLE: 'The payload of "{kind}" cannot be stored as JSON: {reason}.',
+  INVALID_OPTION: 'Option {field}: {problem}.',
+  INVALID_OUTCOME:
+    'The handler of "{kind}" returned {got}. Return done(), retry(), snooze(), fail() or cancel(), or nothing for done().',
+  DATABASE_URL_INVALID:
+    'The database address is not usable: {reason}. Write it as postgresql://user:password@host:5432/database.',
+  DATABASE_UNREACHABLE: 'PostgreSQL does not answer: {reason}. Check that it runs and that host, port and firewall are right.',
+  DATABASE_REFUSED: 'PostgreSQL refused the connection: {reason}. Check user, password and database name.',
+  DATABASE_READ_ONLY: 'The database is read-only (a standby?). Point the address at the primary.',
+  POSTGRES_TOO_OLD: 'PostgreSQL {version} is too old. The engine needs 15 or newer.',
+  SCHEMA_INCOMPATIBLE:
+    'The schema in the database needs an engine that knows migration {needs}, this one knows up to {knows}. Upgrade this process.',
+  SCHEMA_CHANGED:
+    'Migration {file} was changed after it had been applied. Restore the file and put the change into a new migration.',
+  DEDUPE_CONTENDED: 'The dedupe key of this "{kind}" job keeps changing hands. Try again.',
+  ENGINE_STOPPED: 'The engine is stopped. Create a new one.',
+  HANDLER_TIMED_OUT: 'The handler ran longer than {limitMs} ms. Raise `timeout` of the kind, or make it listen to `signal`.',
+  OWN_PROCESS_DIED: 'The process of "{kind}" ended ({how}) before it answered.',
+  WORKER_LOST: 'The process that ran this job is gone. The job runs again elsewhere.',
+  POISON:
+    'Every process that ran this job died, the last one while it ran nothing else. Mend the handler, then retry the job by hand.',
+} as const
+
+export type ErrorCode = keyof typeof errorTable
+
+export class SluiceError extends Error {
+  override readonly name = 'SluiceError'
+  readonly code: ErrorCode
+  readonly details: Readonly<Record<string, unknown>>
+
+  constructor(code: ErrorCode, details: Record<string, unknown> = {}, cause?: unknown) {
+    super(
+      errorTable[code].replace(/\{(\w+)\}/g, (_, field: string) => String(details[field] ?? '?')),
+      cause === undefined ? undefined : { cause },
+    )
+    this.code = code
+    this.details = details
+  }
+}
+
+/** An error as it is stored with a job: plain data, bounded in size, whatever was thrown. */
+export interface StoredError {
+  readonly message: string
+  readonly code?: string
+  readonly stack?: string
+}
+
+const messageCharsMax = 4_000
+const stackCharsMax = 8_000
+
+export function storeError(thrown: unknown): StoredError {
+  if (!(thrown instanceof Error)) return { message: clip(describe(thrown), messageCharsMax) }
+  const code = 'code' in thrown && typeof thrown.code === 'string' ? { code: clip(thrown.code, 100) } : {}
+  const stack = thrown.stack === undefined ? {} : { stack: clip(thrown.stack, stackCharsMax) }
+  return { message: clip(thrown.message || thrown.name, messageCharsMax), ...code, ...stack }
+}
+
+function describe(thrown: unknown): string {
+  if (typeof thrown === 'string') return thrown
+  try {
+    return JSON.stringify(thrown) ?? String(thrown)
+  } catch {
+    return Object.prototype.toString.call(thrown)
+  }
+}
+
+/** PostgreSQL stores neither NUL nor half a surrogate pair. */
+function clip(text: string, charsMax: number): string {
+  return text.slice(0, charsMax).replaceAll('\0', '\uFFFD').toWellFormed()
+}

@@ -1,0 +1,159 @@
+/**
+ * Heartbeat: one statement that says "alive", renews leadership, and asks what this process may have missed.
+ *
+ * It has a connection of its own, so that busy handlers cannot make the process look dead. While jobs run it beats three times a lease;
+ * idle it beats just often enough to keep the lease, or when the leader's term ends. Trust in the lease is kept by the monotonic clock from
+ * the moment the statement was sent: past it the process claims nothing, because it may have been declared dead.
+ */
+import type pg from 'pg'
+import type { Database } from '../postgres/database.ts'
+import type { Clock, Timer } from '../support/clock.ts'
+import type { Log } from '../support/log.ts'
+import type { Service } from '../support/service.ts'
+
+export interface Beat {
+  readonly known: boolean
+  readonly term: number | undefined
+  readonly leaderMs: number
+  readonly ready: readonly string[]
+  readonly running: number
+  readonly cancel: readonly number[]
+  readonly suspects: boolean
+  readonly nowMs: number
+  readonly dueMs: number | undefined
+  readonly nextLeaseMs: number | undefined
+  readonly chores: boolean
+}
+
+export interface HeartbeatOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly log: Log
+  readonly leaseMs: number
+  readonly pools: readonly string[]
+  readonly mayLead: boolean
+  readonly worker: () => number
+  readonly unknownKinds: () => readonly string[]
+  /** Whether jobs of this process run. */
+  readonly busy: () => boolean
+  /** Whether wake-ups arrive; without them the heartbeat is the wake-up. */
+  readonly hears: () => boolean
+  readonly onBeat: (beat: Beat) => Promise<void> | void
+}
+
+type BeatRow = [
+  boolean,
+  number | null,
+  number,
+  string[],
+  number,
+  number[] | null,
+  boolean,
+  number,
+  number | null,
+  number | null,
+  boolean | null,
+]
+
+const statement = {
+  name: 'sluice_beat',
+  text: `select known, term, leader_ms, ready, running, cancel, suspects, now_ms, due_ms, next_lease_ms, chores
+         from sluice.beat($1, $2, $3, $4, $5)`,
+}
+const deafIntervalMs = 1_000
+const retryMs = 250
+const answerTimeoutMs = 5_000
+
+export class Heartbeat implements Service {
+  readonly #options: HeartbeatOptions
+  #client: pg.Client | undefined
+  #timer: Timer | undefined
+  #beating: Promise<void> | undefined
+  #trustedUntilMs = Number.NEGATIVE_INFINITY
+  #stopped = false
+  /** When the last beat got through, for readiness. */
+  answered = false
+
+  constructor(options: HeartbeatOptions) {
+    this.#options = options
+  }
+
+  get trusted(): boolean {
+    return this.#options.clock.monotonic() < this.#trustedUntilMs
+  }
+
+  async start(): Promise<void> {
+    await this.beatNow()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#timer?.cancel()
+    await this.#beating
+    await this.#client?.end().catch(() => {})
+  }
+
+  /** Beats at once; calls that come together share one beat. */
+  beatNow(): Promise<void> {
+    this.#beating ??= this.#beat().finally(() => {
+      this.#beating = undefined
+    })
+    return this.#beating
+  }
+
+  async #beat(): Promise<void> {
+    if (this.#stopped) return
+    this.#timer?.cancel()
+    const { clock, leaseMs, log, onBeat } = this.#options
+    const sentMs = clock.monotonic()
+    let waitMs = retryMs
+    try {
+      const beat = await this.#ask()
+      this.answered = true
+      if (beat.known) this.#trustedUntilMs = sentMs + leaseMs
+      await onBeat(beat)
+      waitMs = this.#nextMs(beat)
+    } catch (error) {
+      if (this.answered) log.warn('heartbeat failed', { reason: String(error) })
+      this.answered = false
+      await this.#client?.end().catch(() => {})
+      this.#client = undefined
+    }
+    if (!this.#stopped) this.#timer = clock.after(waitMs, () => void this.beatNow())
+  }
+
+  async #ask(): Promise<Beat> {
+    const { database, leaseMs, pools, mayLead, worker, unknownKinds, clock } = this.#options
+    this.#client ??= await database.client('heartbeat')
+    const client = this.#client
+    // A half-open connection never answers; ending it makes the statement fail.
+    const late = clock.after(answerTimeoutMs, () => void client.end().catch(() => {}))
+    try {
+      const [row] = await database.send<BeatRow>(client, statement, [worker(), leaseMs, pools, unknownKinds(), mayLead])
+      if (!row) throw new Error('the heartbeat got an empty answer')
+      const [known, term, leaderMs, ready, running, cancel, suspects, nowMs, dueMs, nextLeaseMs, chores] = row
+      return {
+        known,
+        term: term ?? undefined,
+        leaderMs,
+        ready: ready ?? [],
+        running,
+        cancel: cancel ?? [],
+        suspects,
+        nowMs,
+        dueMs: dueMs ?? undefined,
+        nextLeaseMs: nextLeaseMs ?? undefined,
+        chores: chores ?? false,
+      }
+    } finally {
+      late.cancel()
+    }
+  }
+
+  #nextMs(beat: Beat): number {
+    const { leaseMs, busy, hears, mayLead } = this.#options
+    const intervalMs = !hears() ? Math.min(deafIntervalMs, leaseMs / 3) : busy() ? leaseMs / 3 : leaseMs * 0.75
+    // Whoever waits for the leader's term to end takes over when it does, not at the next round.
+    return mayLead && beat.term === undefined ? Math.max(50, Math.min(intervalMs, beat.leaderMs + 50)) : intervalMs
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * Turns what a handler said or threw into the way its claim ends. Pure: values in, a verdict out.
+ */
+import type { Kind } from '../job/kind.ts'
+import type { Done, Outcome } from '../job/outcome.ts'
+import { type StoredError, storeError } from '../support/errors.ts'
+import type { Claim } from './claim.ts'
+
+export type Verdict =
+  | { readonly outcome: 'done'; readonly write?: Done['write']; readonly next?: Done['next'] }
+  | { readonly outcome: 'retry'; readonly delayMs: number; readonly error: StoredError | undefined }
+  | { readonly outcome: 'snooze'; readonly delayMs?: number; readonly runAt?: Date }
+  | { readonly outcome: 'failed'; readonly error: StoredError }
+  | { readonly outcome: 'canceled'; readonly error: StoredError | undefined }
+  | { readonly outcome: 'handed back' }
+
+export const handBack: Verdict = { outcome: 'handed back' }
+
+export function judge(claim: Claim, kind: Pick<Kind, 'retry'>, outcome: Outcome, random: number): Verdict {
+  switch (outcome.type) {
+    case 'done':
+      return {
+        outcome: 'done',
+        ...(outcome.write ? { write: outcome.write } : {}),
+        ...(outcome.next ? { next: outcome.next } : {}),
+      }
+    case 'snooze':
+      return outcome.until ? { outcome: 'snooze', runAt: outcome.until } : { outcome: 'snooze', delayMs: outcome.afterMs ?? 0 }
+    case 'fail':
+      return { outcome: 'failed', error: storeError(outcome.error) }
+    case 'cancel':
+      return { outcome: 'canceled', error: outcome.reason === undefined ? undefined : { message: outcome.reason } }
+    case 'retry': {
+      const error = outcome.error === undefined ? undefined : storeError(outcome.error)
+      if (claim.attempt >= claim.maxAttempts)
+        return { outcome: 'failed', error: error ?? { message: `gave up after ${claim.attempt} attempts` } }
+      return { outcome: 'retry', delayMs: outcome.afterMs ?? kind.retry.delayMs(claim.attempt, random), error }
+    }
+  }
+}

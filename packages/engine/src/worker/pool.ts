@@ -1,0 +1,168 @@
+/**
+ * Pool: named concurrency in a worker process, and the loop that keeps it filled.
+ *
+ * A pool runs up to `core` jobs, and up to `max` while a backlog stands. It claims when it is told that there may be work (start, wake-up,
+ * reconnect, heartbeat) and again at once after a full batch. The flag "maybe more" is cleared only by a claim that was sent after the flag
+ * was set and came back short; whoever sets it meanwhile causes another look.
+ *
+ * Short jobs are claimed ahead of their slots, as many as the pool got through lately in `aheadMs`, so that a statement serves hundreds of
+ * them; slow jobs are never claimed ahead. Under load each claim starts its scan at the lowest rank of the last batch (dead index entries
+ * lie below it), with a look from the very start now and then, so a more urgent job waits a second at most.
+ */
+import type { Clock } from '../support/clock.ts'
+import { type Claim, lowestRank } from './claim.ts'
+
+export interface PoolOptions {
+  readonly name: string
+  readonly core: number
+  readonly max: number
+  readonly clock: Clock
+  /** Claims for this pool; resolves to nothing when the process must not claim now. */
+  readonly claim: (slots: number, since: number) => Promise<Claim[]>
+  /** Runs one claim to its verdict and hands it to the settler. Never rejects. */
+  readonly run: (claim: Claim) => Promise<void>
+  /** How many ended claims wait to be settled; the pool does not run away from the settler. */
+  readonly unsettled: () => number
+}
+
+const aheadMs = 40
+const aheadMax = 1_000
+const unsettledMax = 4_000
+const slackMs = 50
+const fullLookEveryMs = 1_000
+const fullLookShare = 50
+
+export class Pool {
+  readonly name: string
+  readonly core: number
+  readonly max: number
+  readonly #options: PoolOptions
+  #running = 0
+  #queue: Claim[] = []
+  #head = 0
+  #maybeMore = false
+  #backlog = false
+  #claiming = false
+  #held = false
+  #since = lowestRank
+  #nextFullLookMs = 0
+  #ended = 0
+  #measuredAtMs = 0
+  #perMs = 0
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+    this.name = options.name
+    this.core = options.core
+    this.max = options.max
+  }
+
+  get running(): number {
+    return this.#running
+  }
+
+  get waiting(): number {
+    return this.#queue.length - this.#head
+  }
+
+  /** There may be work: look. */
+  wake(): void {
+    this.#maybeMore = true
+    void this.#pump()
+  }
+
+  /** No more claims and no more starts; gives what was claimed and not started. */
+  hold(): Claim[] {
+    this.#held = true
+    const rest = this.#queue.slice(this.#head)
+    this.#queue = []
+    this.#head = 0
+    return rest
+  }
+
+  release(): void {
+    this.#held = false
+    this.wake()
+  }
+
+  #limit(): number {
+    return this.#backlog ? this.max : this.core
+  }
+
+  #room(): number {
+    if (this.#held || this.#options.unsettled() > unsettledMax) return 0
+    const ahead = Math.min(aheadMax, Math.floor(this.#perMs * aheadMs))
+    const room = this.#limit() + ahead - this.#running - this.waiting
+    // Claiming two at a time would waste what claiming ahead gains.
+    return room >= Math.max(1, ahead / 2) ? room : 0
+  }
+
+  async #pump(): Promise<void> {
+    if (this.#claiming) return
+    this.#claiming = true
+    try {
+      for (let room = this.#room(); this.#maybeMore && room > 0; room = this.#room()) {
+        this.#maybeMore = false
+        this.#measure()
+        const sentMs = this.#options.clock.monotonic()
+        const full = sentMs >= this.#nextFullLookMs
+        const claims = await this.#options.claim(room, full ? lowestRank : this.#since)
+        this.#backlog = claims.length === room
+        if (this.#backlog) this.#maybeMore = true
+        this.#remember(claims, full, sentMs)
+        this.#accept(claims)
+      }
+    } finally {
+      this.#claiming = false
+    }
+  }
+
+  #remember(claims: Claim[], full: boolean, sentMs: number): void {
+    const first = claims[0]
+    if (!this.#backlog || first === undefined) {
+      this.#since = lowestRank
+      this.#nextFullLookMs = 0
+      return
+    }
+    // Only a look from the start knows where the living begin.
+    if (full) {
+      const tookMs = this.#options.clock.monotonic() - sentMs
+      this.#nextFullLookMs = sentMs + Math.max(fullLookEveryMs, tookMs * fullLookShare)
+    }
+    this.#since = first.rank - slackMs
+  }
+
+  #accept(claims: Claim[]): void {
+    if (this.#head > 0) {
+      this.#queue = this.#queue.slice(this.#head)
+      this.#head = 0
+    }
+    for (const claim of claims) this.#queue.push(claim)
+    this.#fill()
+  }
+
+  #fill(): void {
+    while (!this.#held && this.#running < this.#limit() && this.#head < this.#queue.length) {
+      const claim = this.#queue[this.#head++] as Claim
+      this.#running++
+      void this.#options.run(claim).then(this.#afterRun)
+    }
+  }
+
+  #afterRun = (): void => {
+    this.#running--
+    this.#ended++
+    this.#fill()
+    if (this.#maybeMore && !this.#claiming && this.#room() > 0) void this.#pump()
+  }
+
+  /** How fast jobs end here, smoothed: what to claim ahead follows from it. */
+  #measure(): void {
+    const nowMs = this.#options.clock.monotonic()
+    const tookMs = nowMs - this.#measuredAtMs
+    if (tookMs < 1) return
+    this.#perMs = tookMs > 1_000 ? this.#ended / tookMs : (this.#perMs + this.#ended / tookMs) / 2
+    this.#ended = 0
+    this.#measuredAtMs = nowMs
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * Settler: ends claims, many at a time.
+ *
+ * Verdicts without a consequence wait here until the current group is on its way, so one statement ends hundreds of them. A verdict with
+ * jobs to come joins a grouped transaction; one with a `write` gets a transaction of its own: lock the job under its fence, let the handler
+ * write, enqueue what comes next, settle last. A claim whose fence is old is dropped, because somebody else owns that job now.
+ *
+ * What passes by itself (deadlock, lock timeout, server away) is tried again from memory until the lease is over. When a group fails for
+ * another reason it is settled one by one, so that a bad job cannot take its neighbours with it, and a job whose own write fails is retried
+ * like any other failed attempt.
+ */
+import { enqueueRows } from '../job/enqueue.ts'
+import { encodeRequest } from '../job/request.ts'
+import { onClient } from '../postgres/client.ts'
+import type { Database } from '../postgres/database.ts'
+import { isTransient, sqlState } from '../postgres/transient.ts'
+import { type Clock, pause } from '../support/clock.ts'
+import type { Probe } from '../support/fail-point.ts'
+import type { Log } from '../support/log.ts'
+import type { Claim } from './claim.ts'
+import type { Verdict } from './judge.ts'
+import { type Ended, lockClaim, settle } from './settle.ts'
+
+export interface SettlerOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly log: Log
+  readonly probe: Probe
+  readonly worker: () => number
+  readonly payloadBytesMax: number
+  /** False once this process may have been declared dead: then nothing is worth trying again. */
+  readonly trusted: () => boolean
+  /** What becomes of a job whose own write or children could not be stored. */
+  readonly onWriteFailed: (claim: Claim, error: unknown) => Verdict
+  readonly onSettled: (group: readonly Ended[], staleIds: ReadonlySet<number>) => void
+}
+
+const groupSizeMax = 500
+const groupsUnderWayMax = 2
+const writesUnderWayMax = 8
+const retryMsMax = 1_000
+
+export class Settler {
+  readonly #options: SettlerOptions
+  #plain: Ended[] = []
+  #writes: Ended[] = []
+  #groupsUnderWay = 0
+  #writesUnderWay = 0
+  #flushSoon = false
+  #idle: (() => void)[] = []
+
+  constructor(options: SettlerOptions) {
+    this.#options = options
+  }
+
+  get pending(): number {
+    return this.#plain.length + this.#writes.length + this.#groupsUnderWay * groupSizeMax + this.#writesUnderWay
+  }
+
+  add(claim: Claim, verdict: Verdict): void {
+    if (verdict.outcome === 'done' && verdict.write) this.#writes.push({ claim, verdict })
+    else this.#plain.push({ claim, verdict })
+    if (this.#flushSoon) return
+    this.#flushSoon = true
+    setImmediate(() => {
+      this.#flushSoon = false
+      this.#flush()
+    })
+  }
+
+  /** Resolves when everything that was added is settled or given up. */
+  async drained(): Promise<void> {
+    while (this.#plain.length > 0 || this.#writes.length > 0 || this.#groupsUnderWay > 0 || this.#writesUnderWay > 0)
+      await new Promise<void>((resolve) => this.#idle.push(resolve))
+  }
+
+  #flush(): void {
+    while (this.#plain.length > 0 && this.#groupsUnderWay < groupsUnderWayMax) {
+      const group = this.#plain.splice(0, groupSizeMax)
+      this.#groupsUnderWay++
+      void this.#settleGroup(group).finally(() => {
+        this.#groupsUnderWay--
+        this.#next()
+      })
+    }
+    while (this.#writes.length > 0 && this.#writesUnderWay < writesUnderWayMax) {
+      const one = this.#writes.shift() as Ended
+      this.#writesUnderWay++
+      void this.#settleOne(one).finally(() => {
+        this.#writesUnderWay--
+        this.#next()
+      })
+    }
+  }
+
+  #next(): void {
+    this.#flush()
+    if (this.#groupsUnderWay > 0 || this.#writesUnderWay > 0) return
+    for (const resolve of this.#idle.splice(0)) resolve()
+  }
+
+  async #settleGroup(group: Ended[]): Promise<void> {
+    try {
+      const withChildren = group.some(({ verdict }) => 'next' in verdict && verdict.next)
+      const stale = await this.#persist(() => (withChildren ? this.#inTransaction(group) : this.#plainly(group)))
+      if (stale) this.#options.onSettled(group, stale)
+      else this.#giveUp(group)
+    } catch (error) {
+      if (group.length === 1) await this.#settleFailedWrite(group[0] as Ended, error)
+      else for (const one of group) await this.#settleGroup([one])
+    }
+  }
+
+  async #settleOne(one: Ended): Promise<void> {
+    try {
+      const stale = await this.#persist(() => this.#inTransaction([one]))
+      if (stale) this.#options.onSettled([one], stale)
+      else this.#giveUp([one])
+    } catch (error) {
+      await this.#settleFailedWrite(one, error)
+    }
+  }
+
+  async #plainly(group: readonly Ended[]): Promise<Set<number>> {
+    const { database, worker, probe } = this.#options
+    const settling = settle(database, database.hot, worker(), group)
+    void probe('settle sent')
+    const stale = new Set(await settling)
+    await probe('settled')
+    return stale
+  }
+
+  /** Everything a job caused commits with its end. Claims come in id order, so that two groups never wait for each other. */
+  async #inTransaction(group: readonly Ended[]): Promise<Set<number>> {
+    const { database, worker, probe, payloadBytesMax } = this.#options
+    return database
+      .transaction(async (client) => {
+        const stale = new Set<number>()
+        for (const { claim, verdict } of group) {
+          if (verdict.outcome !== 'done' || !verdict.write) continue
+          if (await lockClaim(database, client, claim)) await verdict.write(client)
+          else stale.add(claim.id)
+        }
+        const held = group.filter(({ claim }) => !stale.has(claim.id)).toSorted((a, b) => a.claim.id - b.claim.id)
+        if (held.length === 0) return stale
+        for (const id of await settle(database, client, worker(), held)) stale.add(id)
+        const children = held.flatMap(({ claim, verdict }) =>
+          stale.has(claim.id) || verdict.outcome !== 'done' || !verdict.next
+            ? []
+            : verdict.next.map((request) =>
+                encodeRequest(request, { payloadBytesMax }, { parent: claim.id, root: claim.root ?? claim.id }),
+              ),
+        )
+        await enqueueRows(onClient(client), children, true)
+        await probe('before commit')
+        return stale
+      })
+      .then(async (stale) => {
+        await probe('settled')
+        return stale
+      })
+  }
+
+  /** Tries again what passes by itself. Undefined: the lease is over, so the job is somebody else's. */
+  async #persist(act: () => Promise<Set<number>>): Promise<Set<number> | undefined> {
+    const { clock, log, trusted, database } = this.#options
+    for (let waitMs = 10; ; waitMs = Math.min(waitMs * 2, retryMsMax)) {
+      try {
+        return await act()
+      } catch (error) {
+        if (isMissingDay(error)) await database.pool.query("select sluice.add_days((sluice.now() at time zone 'UTC')::date, 7)")
+        else if (!isTransient(error)) throw error
+        else log.warn('settle is tried again', { reason: String(error) })
+        if (!trusted()) return undefined
+        await pause(clock, waitMs)
+      }
+    }
+  }
+
+  async #settleFailedWrite(one: Ended, error: unknown): Promise<void> {
+    const { log, onWriteFailed, onSettled } = this.#options
+    const verdict = onWriteFailed(one.claim, error)
+    try {
+      const stale = await this.#persist(() => this.#plainly([{ claim: one.claim, verdict }]))
+      if (stale) onSettled([{ claim: one.claim, verdict }], stale)
+      else this.#giveUp([one])
+    } catch (trouble) {
+      log.error('claim could not be settled', { job: one.claim.id, reason: String(trouble) })
+      this.#giveUp([one])
+    }
+  }
+
+  /** The lease ran out while the server was away: whoever rescues these jobs runs them again. */
+  #giveUp(group: readonly Ended[]): void {
+    this.#options.onSettled(group, new Set(group.map(({ claim }) => claim.id)))
+  }
+}
+
+/** 23514: the ledger has no day for this row, because no leader was there to make it. */
+function isMissingDay(error: unknown): boolean {
+  return sqlState(error) === '23514' && error instanceof Error && error.message.includes('no partition')
+}

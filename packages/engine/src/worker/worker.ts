@@ -1,0 +1,293 @@
+/**
+ * Worker: a process's part in the work. It claims for its pools, runs what it claimed, and settles.
+ *
+ * It keeps one record per claim it holds. That record is what cancel reaches, what a lost lease aborts, and what the audit after a
+ * reconnect compares with the table.
+ */
+import type { AnyKind } from '../job/kind.ts'
+import type { Database } from '../postgres/database.ts'
+import { type Clock, pause } from '../support/clock.ts'
+import type { Probe } from '../support/fail-point.ts'
+import type { Log } from '../support/log.ts'
+import type { Service } from '../support/service.ts'
+import { type Claim, claimJobs, claimSuspect } from './claim.ts'
+import { execute, type StopReason } from './executor.ts'
+import type { Beat } from './heartbeat.ts'
+import { handBack, judge } from './judge.ts'
+import { OwnProcesses } from './own-process.ts'
+import { Pool } from './pool.ts'
+import { auditWorker, deregisterWorker, markStopping, registerWorker } from './register.ts'
+import type { Ended } from './settle.ts'
+import { Settler } from './settler.ts'
+
+export interface WorkerOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly log: Log
+  readonly probe: Probe
+  readonly random: () => number
+  readonly kinds: ReadonlyMap<string, AnyKind>
+  readonly services: unknown
+  readonly pools: Readonly<Record<string, { core: number; max: number }>>
+  readonly leaseMs: number
+  readonly payloadBytesMax: number
+  readonly trusted: () => boolean
+  /** The first job after an idle time: the lease must be fresh. */
+  readonly onBusy: () => void
+  readonly onSettled: (group: readonly Ended[], staleIds: ReadonlySet<number>) => void
+}
+
+/** From here on a job runs alone; migrations/0003 knows the same number. */
+const suspectCrashes = 2
+const claimRetryMs = 250
+
+interface Held {
+  readonly claim: Claim
+  readonly stop: AbortController
+}
+
+export class Worker implements Service {
+  readonly pools: ReadonlyMap<string, Pool>
+  readonly unknownKinds = new Set<string>()
+  readonly #options: WorkerOptions
+  readonly #settler: Settler
+  readonly #processes = new OwnProcesses()
+  readonly #held = new Map<number, Held>()
+  #id = 0
+  #claimsUnderWay = 0
+  #auditDue = false
+  #mismatches = 0
+  #alone: Promise<void> | undefined
+  #waitingForEnd: (() => void)[] = []
+  #stopping: Promise<void> | undefined
+
+  constructor(options: WorkerOptions) {
+    const { database, clock, log, probe, payloadBytesMax, trusted } = options
+    this.#options = options
+    this.#settler = new Settler({
+      database,
+      clock,
+      log,
+      probe,
+      payloadBytesMax,
+      trusted,
+      worker: () => this.#id,
+      onWriteFailed: (claim, error) => judge(claim, this.#kind(claim), { type: 'retry', error }, options.random()),
+      onSettled: (group, stale) => this.#forget(group, stale),
+    })
+    this.pools = new Map(
+      Object.entries(options.pools).map(([name, { core, max }]) => [
+        name,
+        new Pool({
+          name,
+          core,
+          max,
+          clock,
+          claim: (slots, since) => this.#claim(name, slots, since),
+          run: (claim) => this.#run(claim),
+          unsettled: () => this.#settler.pending,
+        }),
+      ]),
+    )
+  }
+
+  get id(): number {
+    return this.#id
+  }
+
+  get busy(): boolean {
+    return this.#held.size > 0
+  }
+
+  async start(): Promise<void> {
+    const { database, pools, kinds, leaseMs } = this.#options
+    this.#id = await registerWorker(database, { pools, kinds: [...kinds.keys()], leaseMs })
+  }
+
+  wakeAll(): void {
+    for (const pool of this.pools.values()) pool.wake()
+  }
+
+  wake(pool: string): void {
+    if (pool === '*') this.wakeAll()
+    else this.pools.get(pool)?.wake()
+  }
+
+  cancel(id: number): void {
+    this.#abort(id, 'canceled')
+  }
+
+  /** After a reconnect, claims whose answer got lost must be handed back before new ones are made. */
+  reconnected(): void {
+    this.#auditDue = true
+    this.wakeAll()
+  }
+
+  async onBeat(beat: Beat): Promise<void> {
+    if (!beat.known) return this.#rejoin()
+    for (const id of beat.cancel) this.cancel(id)
+    this.#mismatches = beat.running !== this.#held.size ? this.#mismatches + 1 : 0
+    // Settles and claims under way make the two counts differ for a moment, not for three beats.
+    if (this.#mismatches >= 3) this.#auditDue = true
+    if (this.#auditDue) this.wakeAll()
+    for (const pool of beat.ready) this.pools.get(pool)?.wake()
+    if (beat.suspects) this.#runSuspects()
+  }
+
+  /** Stops claiming, lets running jobs end for `graceMs`, hands back the rest. No attempt is burned and nothing waits for a lease. */
+  stop(graceMs = 0): Promise<void> {
+    this.#stopping ??= this.#leave(graceMs)
+    return this.#stopping
+  }
+
+  async #leave(graceMs: number): Promise<void> {
+    const { database, clock, log } = this.#options
+    await markStopping(database, this.#id).catch(() => {})
+    for (const pool of this.pools.values()) for (const claim of pool.hold()) this.#settler.add(claim, handBack)
+    const over = new AbortController()
+    await Promise.race([this.#allEnded(), pause(clock, graceMs, over.signal)])
+    over.abort()
+    for (const { claim } of this.#held.values()) {
+      log.warn('job handed back at stop', { job: claim.id, kind: claim.kind })
+      this.#abort(claim.id, 'shutdown')
+      this.#settler.add(claim, handBack)
+    }
+    await this.#settler.drained()
+    this.#processes.stop()
+    await deregisterWorker(database, this.#id).catch((error: unknown) =>
+      log.warn('leaving without a word', { reason: String(error) }),
+    )
+  }
+
+  async #allEnded(): Promise<void> {
+    while (this.#held.size > 0 || this.#claimsUnderWay > 0)
+      await new Promise<void>((resolve) => this.#waitingForEnd.push(resolve))
+  }
+
+  #tellIfEnded(): void {
+    if (this.#held.size === 0 && this.#claimsUnderWay === 0) for (const resolve of this.#waitingForEnd.splice(0)) resolve()
+  }
+
+  async #claim(pool: string, slots: number, since: number): Promise<Claim[]> {
+    const { database, clock, probe, trusted, log } = this.#options
+    if (!trusted() || this.#stopping || this.#alone) return []
+    if (this.#auditDue && !(await this.#audit())) return []
+    this.#claimsUnderWay++
+    try {
+      const claiming = claimJobs(database, { pool, worker: this.#id, slots, since, unknownKinds: [...this.unknownKinds] })
+      void probe('claim sent')
+      const claims = await claiming
+      if (claims.length > 0) await probe('claimed')
+      return this.#admit(claims)
+    } catch (error) {
+      // Whether the claim took effect is unknown; the audit finds out.
+      this.#auditDue = true
+      log.warn('claim failed', { pool, reason: String(error) })
+      clock.after(claimRetryMs, () => this.wake(pool))
+      return []
+    } finally {
+      this.#claimsUnderWay--
+      this.#tellIfEnded()
+    }
+  }
+
+  /** Keeps what this process can run and hands back what it does not know (a newer version's kinds, while a deploy rolls on). */
+  #admit(claims: Claim[]): Claim[] {
+    const wasIdle = this.#held.size === 0
+    const mine = claims.filter((claim) => {
+      this.#held.set(claim.id, { claim, stop: new AbortController() })
+      const known = this.#options.kinds.has(claim.kind)
+      if (known && !this.#stopping && (!this.#alone || claim.crashes >= suspectCrashes)) return true
+      if (!known) this.unknownKinds.add(claim.kind)
+      this.#settler.add(claim, handBack)
+      return false
+    })
+    if (wasIdle && mine.length > 0) this.#options.onBusy()
+    return mine
+  }
+
+  async #run(claim: Claim): Promise<void> {
+    const held = this.#held.get(claim.id)
+    if (held?.claim.fence !== claim.fence) return
+    const { clock, random, services, probe } = this.#options
+    const verdict = await execute(claim, this.#kind(claim), held.stop, {
+      services,
+      clock,
+      random,
+      compute: (kind, input, signal) => this.#processes.run(kind, input, signal),
+    })
+    await probe('handler ended')
+    const reason: StopReason | undefined = held.stop.signal.aborted ? held.stop.signal.reason : undefined
+    if (reason === 'lease lost' || this.#held.get(claim.id) !== held) return
+    this.#settler.add(claim, reason === 'shutdown' && verdict.outcome === 'retry' ? handBack : verdict)
+  }
+
+  #kind(claim: Claim): AnyKind {
+    return this.#options.kinds.get(claim.kind) as AnyKind
+  }
+
+  #abort(id: number, reason: StopReason): void {
+    this.#held.get(id)?.stop.abort(reason)
+  }
+
+  #forget(group: readonly Ended[], stale: ReadonlySet<number>): void {
+    for (const { claim } of group) if (this.#held.get(claim.id)?.claim.fence === claim.fence) this.#held.delete(claim.id)
+    this.#options.onSettled(group, stale)
+    this.#tellIfEnded()
+  }
+
+  async #audit(): Promise<boolean> {
+    if (this.#claimsUnderWay > 0) return false
+    const { database, log } = this.#options
+    this.#claimsUnderWay++
+    try {
+      const back = await auditWorker(database, this.#id, [...this.#held.keys()])
+      if (back > 0) log.warn('lost claims handed back', { jobs: back })
+      this.#auditDue = false
+      this.#mismatches = 0
+      return true
+    } catch {
+      return false // the server is still away; the next heartbeat looks again
+    } finally {
+      this.#claimsUnderWay--
+    }
+  }
+
+  /** This process was declared dead: what it held belongs to others. It drops everything and comes back under a new name. */
+  async #rejoin(): Promise<void> {
+    this.#options.log.warn('lease lost, coming back', { worker: this.#id, dropped: this.#held.size })
+    for (const pool of this.pools.values()) pool.hold()
+    for (const id of this.#held.keys()) this.#abort(id, 'lease lost')
+    this.#held.clear()
+    this.#tellIfEnded()
+    await this.start()
+    for (const pool of this.pools.values()) pool.release()
+  }
+
+  /**
+   * Jobs that were held by two processes that died run again alone: everything else here ends or is handed back first. If this process dies
+   * too, there is one suspect left.
+   */
+  #runSuspects(): void {
+    if (this.#alone || this.#stopping) return
+    this.#alone = this.#runAlone()
+      .catch((error: unknown) => this.#options.log.warn('suspects wait', { reason: String(error) }))
+      .finally(() => {
+        this.#alone = undefined
+        for (const pool of this.pools.values()) pool.release()
+      })
+  }
+
+  async #runAlone(): Promise<void> {
+    const { database, log } = this.#options
+    for (const pool of this.pools.values()) for (const claim of pool.hold()) this.#settler.add(claim, handBack)
+    await this.#allEnded()
+    while (!this.#stopping && this.#options.trusted()) {
+      const claim = await claimSuspect(database, this.#id, [...this.pools.keys()], [...this.unknownKinds])
+      if (!claim) return
+      log.warn('suspect runs alone', { job: claim.id, kind: claim.kind, crashes: claim.crashes })
+      for (const mine of this.#admit([claim])) await this.#run(mine)
+      await this.#settler.drained()
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Test database: a private copy of a prepared template, so that each test file starts from the migrated schema at the
+ * price of copying some files.
+ *
+ * All it needs is two strings, so a worker process can call it for a server that another process started.
+ */
+import { randomBytes } from 'node:crypto'
+import type { DatabaseError } from 'pg'
+import { waitUntil } from '../process/wait-until.ts'
+import { withClient } from '../server/connection.ts'
+
+export interface TestDatabase {
+  readonly url: string
+  drop(): Promise<void>
+}
+
+export interface TestDatabaseOptions {
+  readonly serverUrl: string
+  readonly template: string
+}
+
+export async function createTestDatabase({ serverUrl, template }: TestDatabaseOptions): Promise<TestDatabase> {
+  const name = `test_${randomBytes(8).toString('hex')}`
+  await copyTemplate(serverUrl, template, name)
+  return {
+    url: databaseUrl(serverUrl, name),
+    drop: () => run(serverUrl, `drop database if exists ${name} with (force)`),
+  }
+}
+
+export function databaseUrl(serverUrl: string, name: string): string {
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+export async function run(url: string, ...statements: string[]): Promise<void> {
+  await withClient(url, async (client) => {
+    for (const statement of statements) await client.query(statement)
+  })
+}
+
+/** Object in use: PostgreSQL copies no database that somebody is connected to, be it only autovacuum. */
+const inUse = '55006'
+
+async function copyTemplate(serverUrl: string, template: string, name: string): Promise<void> {
+  let refusal: unknown
+  const copied = await waitUntil(async () => {
+    try {
+      await run(serverUrl, `create database ${name} template "${template}" strategy file_copy`)
+      return true
+    } catch (error) {
+      if ((error as DatabaseError).code !== inUse) throw error
+      refusal = error
+      return false
+    }
+  }, 30_000)
+  if (!copied) throw refusal
+}

@@ -1,0 +1,98 @@
+/**
+ * Test server: a PostgreSQL that lives as long as a test run, in a temporary folder, with a template to copy.
+ *
+ * Nobody supervises it, so that a test can kill it and see it dead until `restart`. It does not force writes to disk: that
+ * only matters when the machine loses power, and a killed server recovers without it. It dies with this process.
+ */
+import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { socketUrl } from '../folder/socket-folder.ts'
+import { isAlive, signal } from '../process/identity.ts'
+import { waitUntil } from '../process/wait-until.ts'
+import { ensureCluster } from '../server/cluster.ts'
+import { withClient } from '../server/connection.ts'
+import { launch } from '../server/launch.ts'
+import { shutDown } from '../server/shut-down.ts'
+import { openSite } from '../site.ts'
+import { createTestDatabase, databaseUrl, run, type TestDatabase } from './test-database.ts'
+
+export interface TestServer {
+  /** Database `postgres` on this server, from which databases are made. */
+  readonly url: string
+  readonly template: string
+  readonly socketFolder: string
+  createDatabase(): Promise<TestDatabase>
+  /** Stops the server if it runs and starts it again. */
+  restart(): Promise<void>
+  kill9(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface TestServerOptions {
+  /** Fills the template, e.g. by migrating. Its connections must be closed when it returns. */
+  readonly prepare?: ((url: string) => Promise<void>) | undefined
+  readonly settings?: Record<string, string> | undefined
+  readonly binaries?: string | undefined
+}
+
+const template = 'sluice_template'
+const testSettings = { fsync: 'off', max_connections: '200' }
+
+export async function startTestServer({ prepare, settings, binaries }: TestServerOptions = {}): Promise<TestServer> {
+  const requested = join(tmpdir(), `sluice-test-${randomUUID().slice(0, 8)}`)
+  const site = await openSite({ dataFolder: requested, settings: { ...testSettings, ...settings }, binaries })
+  await ensureCluster(site)
+  let server = await launch(site)
+  const url = socketUrl(site.socketFolder, 'postgres')
+
+  const kill = () => {
+    if (isAlive(server)) signal(server.pid, 'SIGKILL')
+  }
+  const removeFolders = () => {
+    for (const folder of [site.socketFolder, site.dataFolder, requested])
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  }
+  const dieWithUs = () => {
+    kill()
+    removeFolders()
+  }
+  process.once('exit', dieWithUs)
+
+  await run(url, `create database ${template}`)
+  await prepare?.(databaseUrl(url, template))
+  await sealTemplate(url)
+
+  return {
+    url,
+    template,
+    socketFolder: site.socketFolder,
+    createDatabase: () => createTestDatabase({ serverUrl: url, template }),
+    async restart() {
+      await shutDown(server)
+      server = await launch(site)
+    },
+    async kill9() {
+      kill()
+      await waitUntil(() => !isAlive(server), 10_000)
+    },
+    async stop() {
+      process.off('exit', dieWithUs)
+      await shutDown(server)
+      removeFolders()
+    },
+  }
+}
+
+/** Lets nobody in any more and waits until the last connection of `prepare` has really ended: a template in use is not copied. */
+async function sealTemplate(url: string): Promise<void> {
+  await withClient(url, async (client) => {
+    await client.query(`alter database ${template} with allow_connections false is_template true`)
+    await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [template])
+    await waitUntil(async () => {
+      const left = await client.query('select from pg_stat_activity where datname = $1', [template])
+      return left.rowCount === 0
+    }, 10_000)
+  })
+}

@@ -1,0 +1,43 @@
+/**
+ * Fixtures for tests on a real database: `database` is the file's own copy of the migrated template, `client` a connection to it for
+ * looking at tables, `engines` makes engines on it and stops them afterwards.
+ */
+import { createEngine, silentLog } from '@sluice/engine'
+import { createTestDatabase } from '@sluice/local-postgres/testing'
+import pg from 'pg'
+import { test as base, inject } from 'vitest'
+export const test = base.extend({
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the pattern to know what a fixture needs
+  database: async ({}, use) => {
+    const database = await createTestDatabase({ serverUrl: inject('serverUrl'), template: inject('template') })
+    await use(database)
+    await database.drop()
+  },
+  client: async ({ database }, use) => {
+    const client = new pg.Client(database.url)
+    client.on('error', () => {})
+    await client.connect()
+    await use(client)
+    await client.end()
+  },
+  engines: async ({ database }, use) => {
+    const made = []
+    await use((options = {}) => {
+      const engine = createEngine({ database: database.url, log: silentLog, grace: '2s', ...options })
+      made.push(engine)
+      return engine
+    })
+    await Promise.all(made.map((engine) => engine.stop()))
+  },
+})
+/** Waits until `look` gives something, looking again and again; fails after `deadlineMs`. For what other processes do. */
+export async function eventually(look, deadlineMs = 15_000) {
+  const endMs = performance.now() + deadlineMs
+  for (;;) {
+    const seen = await look()
+    if (seen !== undefined && seen !== false) return seen
+    if (performance.now() > endMs) throw new Error(`nothing happened within ${deadlineMs} ms: ${look}`)
+    await new Promise((resolve) => setTimeout(resolve, 15))
+  }
+}
+//# sourceMappingURL=database.js.map
