@@ -146,10 +146,11 @@ begin
     enqueue.kind, coalesce(enqueue.payload, '{}'), coalesce(enqueue.pool, k.pool), enqueue.owner, coalesce(enqueue.priority, k.priority),
     coalesce(enqueue.max_attempts, k.max_attempts), due, enqueue.key,
     nullif(coalesce(enqueue.mode, k.dedupe, case when enqueue.key is not null or coalesce(enqueue.unique_for, k.unique_for) is not null then 'keep' end), 'none'),
-    coalesce(enqueue.unique_for, k.unique_for), enqueue.debounce_max, null, null);
+    case when enqueue.mode = 'none' then null else coalesce(enqueue.unique_for, k.unique_for) end, enqueue.debounce_max, null, null);
   id := made.id;
   created := made.created;
-  if wake and (made.created or made.state = 'scheduled') then
+  -- A job that was found and changed was locked meanwhile: a claim may have skipped it.
+  if wake and made.state is not null then
     perform sluice.wake(case when made.state = 'ready' then array[coalesce(enqueue.pool, k.pool)] end, case when made.state = 'scheduled' then due end);
   end if;
 end $$;
@@ -157,13 +158,15 @@ end $$;
 -- Many jobs in one statement. Rows that hit a key, or whose mode is not plain, go through enqueue_one afterwards, in key order.
 -- Answers the id of each row, and the places (from 1) of rows for which a job was already there. Fields of a row: kind, payload, and where they differ from the kind: pool, owner, priority, max_attempts, delay_ms, run_at, key, mode,
 -- unique_ms, debounce_max_ms, parent, root.
-create function sluice.enqueue_many(jobs json, wake boolean, out ids bigint[], out existing integer[])
+create function sluice.enqueue_many(jobs jsonb, wake boolean, out ids bigint[], out existing integer[])
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
   at timestamptz := sluice.now();
+  at_ms bigint := date_part('epoch', at) * 1000;
+  step_ms bigint := (select priority_step_ms from sluice.setting);
   s sluice.setting;
   paused_kinds text[] := array(select name from sluice.pause where scope = 'kind');
   ready text[];
@@ -174,51 +177,51 @@ declare
 begin
   select * into s from sluice.setting;
   with input as materialized (
-    select x.*, coalesce(x.pool, k.pool) as to_pool, coalesce(x.priority, k.priority) as to_priority,
-           coalesce(x.max_attempts, k.max_attempts) as to_max_attempts, coalesce(x.unique_ms * interval '1 ms', k.unique_for) as to_unique_for,
-           nullif(coalesce(x.mode, k.dedupe, case when coalesce(x.key, x.unique_ms::text, k.unique_for::text) is not null then 'keep' end), 'none') as to_mode,
-           coalesce(x.run_at, at + x.delay_ms * interval '1 ms') as due_at,
-           x.kind = any(paused_kinds) as paused,
+    select x.id, x.ordinality, x.kind, x.payload, x.owner, x.key, x.debounce_max_ms, x.parent, x.root, d.mode, d.unique_for, d.due_at,
+           coalesce(x.pool, k.pool) as pool,
+           coalesce(x.priority, k.priority) as priority,
+           coalesce(x.max_attempts, k.max_attempts) as max_attempts,
+           case when d.mode is not null then sluice.dedupe_key(x.kind, x.key, x.owner, x.payload) end as full_key,
+           case when d.due_at > at then 'scheduled' when x.kind = any(paused_kinds) then 'paused' else 'ready' end::sluice.job_state as state,
            case when k.name is null then sluice.refuse_kind(x.kind)
                 when pg_column_size(x.payload) > s.payload_bytes_max
                 then sluice.refuse('SL003', format('payload of a %s job is over the limit of %s bytes', x.kind, s.payload_bytes_max),
                                    'Store the data elsewhere and enqueue a reference to it.') end as refused
     from (select nextval('sluice.job_id_seq') as id, y.*      -- ids in the order of the rows, before the join can shuffle them
-          from rows from (json_to_recordset(jobs) as (
+          from rows from (jsonb_to_recordset(jobs) as (
             kind text, payload jsonb, pool text, owner text, priority smallint, max_attempts smallint, delay_ms double precision, run_at timestamptz,
             key text, mode text, unique_ms double precision, debounce_max_ms double precision, parent bigint, root bigint)) with ordinality as y) x
-    left join sluice.kind k on k.name = x.kind),
-  keyed as materialized (
-    select i.*, case when to_mode is not null then sluice.dedupe_key(i.kind, i.key, i.owner, i.payload) end as full_key,
-           case when due_at > at then 'scheduled' when paused then 'paused' else 'ready' end::sluice.job_state as to_state
-    from input i),
+    left join sluice.kind k on k.name = x.kind
+    cross join lateral (
+      select case when x.mode = 'none' then null else coalesce(x.unique_ms * interval '1 ms', k.unique_for) end as unique_for,
+             coalesce(x.run_at, at + x.delay_ms * interval '1 ms') as due_at,
+             nullif(coalesce(x.mode, k.dedupe, case when coalesce(x.key, x.unique_ms::text, k.unique_for::text) is not null then 'keep' end), 'none') as mode) d),
   fresh as (
     insert into sluice.job (id, kind, pool, owner, state, priority, rank, payload, key, key_rule, parent, root, max_attempts, run_at, created_at)
-    select id, kind, to_pool, owner, to_state, to_priority, sluice.rank(coalesce(due_at, at), to_priority, s.priority_step_ms), payload,
-           full_key, case when full_key is not null then 'end' end, parent, root, to_max_attempts, case when due_at > at then due_at end, at
-    from keyed
-    where to_unique_for is null and (to_mode is null or to_mode = 'keep')
+    select id, kind, pool, owner, state, priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
+           full_key, case when full_key is not null then 'end' end, parent, root, max_attempts, case when due_at > at then due_at end, at
+    from input
+    where unique_for is null and (mode is null or mode = 'keep')
     order by full_key nulls last      -- two statements that share keys must meet them in the same order
     on conflict (key) where key is not null and state <> 'failed' do nothing
     returning id, state, pool, run_at)
-  select array_agg(k.id order by k.ordinality),
+  select (select array_agg(id) from (select id from input order by ordinality) i),
          array(select distinct pool from fresh where state = 'ready'),
-         min(f.run_at),
-         json_agg(to_json(k) order by k.full_key) filter (where f.id is null)
-  into ids, ready, due, rest
-  from keyed k
-  left join fresh f on f.id = k.id;
+         (select min(run_at) from fresh),
+         case when (select count(*) from fresh) < jsonb_array_length(jobs)
+              then (select json_agg(to_json(i) order by i.full_key) from input i where not exists (select from fresh f where f.id = i.id)) end
+  into ids, ready, due, rest;
 
   if rest is not null then
     for r in select * from json_to_recordset(rest) as (
-      ordinality integer, id bigint, kind text, payload jsonb, to_pool text, owner text, to_priority integer, to_max_attempts integer, due_at timestamptz,
-      key text, to_mode text, to_unique_for interval, debounce_max_ms double precision, parent bigint, root bigint)
+      ordinality integer, kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, due_at timestamptz,
+      key text, mode text, unique_for interval, debounce_max_ms double precision, parent bigint, root bigint)
     loop
-      select * into made from sluice.enqueue_one(r.kind, r.payload, r.to_pool, r.owner, r.to_priority, r.to_max_attempts, r.due_at, r.key, r.to_mode,
-        r.to_unique_for, r.debounce_max_ms * interval '1 ms', r.parent, r.root);
+      select * into made from sluice.enqueue_one(r.kind, r.payload, r.pool, r.owner, r.priority, r.max_attempts, r.due_at, r.key, r.mode,
+        r.unique_for, r.debounce_max_ms * interval '1 ms', r.parent, r.root);
       ids[r.ordinality] := made.id;
       if not made.created then existing := existing || r.ordinality; end if;
-      if made.state = 'ready' then ready := ready || r.to_pool; end if;
+      if made.state = 'ready' then ready := ready || r.pool; end if;
       if made.state = 'scheduled' then due := least(due, r.due_at); end if;
     end loop;
   end if;

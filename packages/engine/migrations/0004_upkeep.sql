@@ -112,6 +112,7 @@ as $$
 declare
   at timestamptz := sluice.now();
   victims bigint[];
+  told boolean;
 begin
   rescued := 0;
   failed := 0;
@@ -144,10 +145,11 @@ begin
                      then jsonb_build_object('code', 'POISON', 'message', format('%s processes died while they ran this job, the last one running nothing else', j.crashes + 1))
                      else j.error end
     where j.id = any(array(select id from lost)) and j.cancel_at is null
-    returning j.pool, j.state)
+    returning j.pool, j.state, j.crashes)
   select (select count(*) from back where state = 'ready'), (select count(*) from back where state = 'failed'),
-         (select array_agg(distinct pool) from back where state = 'ready')
-  into rescued, failed, pools;
+         (select array_agg(distinct pool) from back where state = 'ready'),
+         (select pg_notify('sluice', 'suspect:') from back where state = 'ready' and crashes >= 2 limit 1) is not null
+  into rescued, failed, pools, told;
   -- A process that died between a commit and its wake-up may have left work nobody was told of.
   perform sluice.wake(coalesce(pools, case when dead is not null then array(select distinct k.pool from sluice.kind k) end), null);
 end $$;

@@ -59,7 +59,7 @@ export class Engine {
     const database = new Database({ url: options.database, poolMax: options.poolMax, prepare: options.prepare, log })
     this.#database = database
     const poolOf = (request: EncodedRequest): string | undefined => request.pool ?? kinds.get(request.kind)?.pool
-    this.#enqueuer = new Enqueuer(database, new Waker(database, clock, poolOf))
+    this.#enqueuer = new Enqueuer(database, new Waker({ database, clock, poolOf, wakeHere: (pool) => this.#worker.wake(pool) }))
     const trusted = (): boolean => this.#heartbeat.trusted
     const beatNow = (): void => void this.#heartbeat.beatNow()
     const wake = (pools: readonly string[]): void => {
@@ -70,7 +70,7 @@ export class Engine {
       database,
       payloadBytesMax: options.payloadBytesMax ?? Number.MAX_SAFE_INTEGER,
       trusted,
-      onBusy: beatNow,
+      onBusy: () => this.#heartbeat.hurry(),
       onSettled: () => {},
     })
     this.#leader = new Leader({ ...options, database, trusted, onReady: wake, beatNow })
@@ -254,6 +254,8 @@ export class Engine {
       case 'cancel':
         if (Number(rest[0]) === this.#worker.id) this.#worker.cancel(Number(rest[1]))
         return
+      case 'suspect':
+        return this.#worker.hearSuspects()
       case 'pause':
       case 'leader':
         return void this.#heartbeat.beatNow()

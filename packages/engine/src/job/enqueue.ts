@@ -13,13 +13,13 @@ export interface Enqueued {
   readonly created: boolean
 }
 
-export const enqueueStatement = { name: 'sluice_enqueue', text: 'select ids, existing from sluice.enqueue_many($1::json, $2)' }
+export const enqueueStatement = { name: 'sluice_enqueue', text: 'select ids, existing from sluice.enqueue_many($1::jsonb, $2)' }
 
 export async function enqueueRows(on: Executor, requests: readonly EncodedRequest[], wake: boolean): Promise<Enqueued[]> {
   if (requests.length === 0) return []
   try {
     const { rows } = await on.query<{ ids: (number | string)[]; existing: number[] | null }>(
-      sql`select ids, existing from sluice.enqueue_many(${enqueueValue(requests)}::json, ${wake})`,
+      sql`select ids, existing from sluice.enqueue_many(${enqueueValue(requests)}::jsonb, ${wake})`,
     )
     return readEnqueued(rows[0]?.ids, rows[0]?.existing)
   } catch (error) {

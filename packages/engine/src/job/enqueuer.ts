@@ -45,7 +45,7 @@ export class Enqueuer {
       enqueueValue(requests),
       wake,
     ])
-    if (!wake) this.#waker.follow(requests)
+    this.#waker.stored(requests, wake)
     return readEnqueued(row?.[0], row?.[1])
   }
 

@@ -11,49 +11,55 @@ import type { EncodedRequest } from './request.ts'
 
 const quietMs = 5
 
+export interface WakerOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly poolOf: (request: EncodedRequest) => string | undefined
+  /** Workers of this process need no message. */
+  readonly wakeHere: (pool: string) => void
+}
+
 export class Waker {
-  readonly #database: Database
-  readonly #clock: Clock
-  readonly #poolOf: (request: EncodedRequest) => string | undefined
+  readonly #options: WakerOptions
   readonly #pools = new Set<string>()
   #lastMs = Number.NEGATIVE_INFINITY
   #due = false
   #armed = false
 
-  constructor(database: Database, clock: Clock, poolOf: (request: EncodedRequest) => string | undefined) {
-    this.#database = database
-    this.#clock = clock
-    this.#poolOf = poolOf
+  constructor(options: WakerOptions) {
+    this.#options = options
   }
 
   /** True when this enqueue should notify inside its own statement. */
   leads(): boolean {
-    const now = this.#clock.monotonic()
+    const now = this.#options.clock.monotonic()
     if (now - this.#lastMs < quietMs) return false
     this.#lastMs = now
     return true
   }
 
-  /** These were enqueued silently: one wake-up soon speaks for them. */
-  follow(requests: readonly EncodedRequest[]): void {
-    for (const request of requests) {
-      if (request.delayed) this.#due = true
-      else this.#pools.add(this.#poolOf(request) ?? '*')
-    }
+  /** These are stored. If they did not notify themselves, one wake-up soon speaks for them. */
+  stored(requests: readonly EncodedRequest[], notified: boolean): void {
+    const ready = requests.filter((request) => !request.delayed)
+    const pools = new Set(ready.map((request) => this.#options.poolOf(request) ?? '*'))
+    for (const pool of pools) this.#options.wakeHere(pool)
+    if (notified) return
+    for (const pool of pools) this.#pools.add(pool)
+    if (ready.length < requests.length) this.#due = true
     if (this.#armed) return
     this.#armed = true
-    this.#clock.after(quietMs, () => void this.#notify())
+    this.#options.clock.after(quietMs, () => void this.#notify())
   }
 
   async #notify(): Promise<void> {
     this.#armed = false
-    this.#lastMs = this.#clock.monotonic()
+    this.#lastMs = this.#options.clock.monotonic()
     const messages = [...this.#pools].map((pool) => `ready:${pool}`)
     if (this.#due) messages.push('due:0') // which one is first, the leader asks for itself
     this.#pools.clear()
     this.#due = false
     // The jobs are stored; a wake-up that fails here is made good by the next heartbeat.
-    await this.#database.pool
+    await this.#options.database.pool
       .query(
         `select set_config('synchronous_commit', 'off', true), pg_notify('sluice', message) from unnest($1::text[]) as message`,
         [messages],

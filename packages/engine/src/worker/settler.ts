@@ -39,6 +39,8 @@ const groupSizeMax = 500
 const groupsUnderWayMax = 2
 const writesUnderWayMax = 8
 const retryMsMax = 1_000
+/** A handler's own write is not tried for ever: what it runs into may be its own doing. */
+const writeTriesMax = 12
 
 export class Settler {
   readonly #options: SettlerOptions
@@ -102,7 +104,9 @@ export class Settler {
   async #settleGroup(group: Ended[]): Promise<void> {
     try {
       const withChildren = group.some(({ verdict }) => 'next' in verdict && verdict.next)
-      const stale = await this.#persist(() => (withChildren ? this.#inTransaction(group) : this.#plainly(group)))
+      const stale = await (withChildren
+        ? this.#persist(() => this.#inTransaction(group), writeTriesMax)
+        : this.#persist(() => this.#plainly(group), Number.POSITIVE_INFINITY))
       if (stale) this.#options.onSettled(group, stale)
       else this.#giveUp(group)
     } catch (error) {
@@ -113,7 +117,7 @@ export class Settler {
 
   async #settleOne(one: Ended): Promise<void> {
     try {
-      const stale = await this.#persist(() => this.#inTransaction([one]))
+      const stale = await this.#persist(() => this.#inTransaction([one]), writeTriesMax)
       if (stale) this.#options.onSettled([one], stale)
       else this.#giveUp([one])
     } catch (error) {
@@ -162,14 +166,14 @@ export class Settler {
   }
 
   /** Tries again what passes by itself. Undefined: the lease is over, so the job is somebody else's. */
-  async #persist(act: () => Promise<Set<number>>): Promise<Set<number> | undefined> {
+  async #persist(act: () => Promise<Set<number>>, triesMax: number): Promise<Set<number> | undefined> {
     const { clock, log, trusted, database } = this.#options
-    for (let waitMs = 10; ; waitMs = Math.min(waitMs * 2, retryMsMax)) {
+    for (let tries = 1, waitMs = 10; ; tries++, waitMs = Math.min(waitMs * 2, retryMsMax)) {
       try {
         return await act()
       } catch (error) {
         if (isMissingDay(error)) await database.pool.query("select sluice.add_days((sluice.now() at time zone 'UTC')::date, 7)")
-        else if (!isTransient(error)) throw error
+        else if (!isTransient(error) || tries >= triesMax) throw error
         else log.warn('settle is tried again', { reason: String(error) })
         if (!trusted()) return undefined
         await pause(clock, waitMs)
@@ -181,7 +185,7 @@ export class Settler {
     const { log, onWriteFailed, onSettled } = this.#options
     const verdict = onWriteFailed(one.claim, error)
     try {
-      const stale = await this.#persist(() => this.#plainly([{ claim: one.claim, verdict }]))
+      const stale = await this.#persist(() => this.#plainly([{ claim: one.claim, verdict }]), Number.POSITIVE_INFINITY)
       if (stale) onSettled([{ claim: one.claim, verdict }], stale)
       else this.#giveUp([one])
     } catch (trouble) {

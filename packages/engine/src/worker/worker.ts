@@ -13,7 +13,7 @@ import type { Service } from '../support/service.ts'
 import { type Claim, claimJobs, claimSuspect } from './claim.ts'
 import { execute, type StopReason } from './executor.ts'
 import type { Beat } from './heartbeat.ts'
-import { handBack, judge } from './judge.ts'
+import { handBack, judge, type Verdict } from './judge.ts'
 import { OwnProcesses } from './own-process.ts'
 import { Pool } from './pool.ts'
 import { auditWorker, deregisterWorker, markStopping, registerWorker } from './register.ts'
@@ -44,6 +44,8 @@ const claimRetryMs = 250
 interface Held {
   readonly claim: Claim
   readonly stop: AbortController
+  /** Given to the settler: a claim ends once. */
+  ended: boolean
 }
 
 export class Worker implements Service {
@@ -134,6 +136,11 @@ export class Worker implements Service {
     if (beat.suspects) this.#runSuspects()
   }
 
+  /** Jobs that are suspected of killing their process wait for one that is idle. */
+  hearSuspects(): void {
+    if (!this.busy) this.#runSuspects()
+  }
+
   /** Stops claiming, lets running jobs end for `graceMs`, hands back the rest. No attempt is burned and nothing waits for a lease. */
   stop(graceMs = 0): Promise<void> {
     this.#stopping ??= this.#leave(graceMs)
@@ -143,14 +150,14 @@ export class Worker implements Service {
   async #leave(graceMs: number): Promise<void> {
     const { database, clock, log } = this.#options
     await markStopping(database, this.#id).catch(() => {})
-    for (const pool of this.pools.values()) for (const claim of pool.hold()) this.#settler.add(claim, handBack)
+    for (const pool of this.pools.values()) for (const claim of pool.hold()) this.#end(claim, handBack)
     const over = new AbortController()
     await Promise.race([this.#allEnded(), pause(clock, graceMs, over.signal)])
     over.abort()
     for (const { claim } of this.#held.values()) {
       log.warn('job handed back at stop', { job: claim.id, kind: claim.kind })
       this.#abort(claim.id, 'shutdown')
-      this.#settler.add(claim, handBack)
+      this.#end(claim, handBack)
     }
     await this.#settler.drained()
     this.#processes.stop()
@@ -195,11 +202,11 @@ export class Worker implements Service {
   #admit(claims: Claim[]): Claim[] {
     const wasIdle = this.#held.size === 0
     const mine = claims.filter((claim) => {
-      this.#held.set(claim.id, { claim, stop: new AbortController() })
+      this.#held.set(claim.id, { claim, stop: new AbortController(), ended: false })
       const known = this.#options.kinds.has(claim.kind)
       if (known && !this.#stopping && (!this.#alone || claim.crashes >= suspectCrashes)) return true
       if (!known) this.unknownKinds.add(claim.kind)
-      this.#settler.add(claim, handBack)
+      this.#end(claim, handBack)
       return false
     })
     if (wasIdle && mine.length > 0) this.#options.onBusy()
@@ -217,9 +224,14 @@ export class Worker implements Service {
       compute: (kind, input, signal) => this.#processes.run(kind, input, signal),
     })
     await probe('handler ended')
-    const reason: StopReason | undefined = held.stop.signal.aborted ? held.stop.signal.reason : undefined
-    if (reason === 'lease lost' || this.#held.get(claim.id) !== held) return
-    this.#settler.add(claim, reason === 'shutdown' && verdict.outcome === 'retry' ? handBack : verdict)
+    this.#end(claim, verdict)
+  }
+
+  #end(claim: Claim, verdict: Verdict): void {
+    const held = this.#held.get(claim.id)
+    if (!held || held.ended || held.claim.fence !== claim.fence) return
+    held.ended = true
+    this.#settler.add(claim, verdict)
   }
 
   #kind(claim: Claim): AnyKind {
@@ -280,7 +292,7 @@ export class Worker implements Service {
 
   async #runAlone(): Promise<void> {
     const { database, log } = this.#options
-    for (const pool of this.pools.values()) for (const claim of pool.hold()) this.#settler.add(claim, handBack)
+    for (const pool of this.pools.values()) for (const claim of pool.hold()) this.#end(claim, handBack)
     await this.#allEnded()
     while (!this.#stopping && this.#options.trusted()) {
       const claim = await claimSuspect(database, this.#id, [...this.pools.keys()], [...this.unknownKinds])
