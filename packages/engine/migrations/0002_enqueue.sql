@@ -142,6 +142,12 @@ begin
   if enqueue.priority not between -1000 and 1000 then
     perform sluice.refuse('SL002', 'priority must be between -1000 and 1000', 'Use a smaller number.');
   end if;
+  if enqueue.max_attempts not between 1 and 1000 then
+    perform sluice.refuse('SL002', 'max_attempts must be between 1 and 1000', 'Leave it out to take it from the kind.');
+  end if;
+  if enqueue.run_at is not null and enqueue.delay is not null then
+    perform sluice.refuse('SL002', 'run_at and delay contradict each other', 'Give one of them.');
+  end if;
   select * into made from sluice.enqueue_one(
     enqueue.kind, coalesce(enqueue.payload, '{}'), coalesce(enqueue.pool, k.pool), enqueue.owner, coalesce(enqueue.priority, k.priority),
     coalesce(enqueue.max_attempts, k.max_attempts), due, enqueue.key,
@@ -184,7 +190,7 @@ begin
            case when d.mode is not null then sluice.dedupe_key(x.kind, x.key, x.owner, x.payload) end as full_key,
            case when d.due_at > at then 'scheduled' when x.kind = any(paused_kinds) then 'paused' else 'ready' end::sluice.job_state as state,
            case when k.name is null then sluice.refuse_kind(x.kind)
-                when pg_column_size(x.payload) > s.payload_bytes_max
+                when pg_column_size(x.payload) > s.payload_bytes_max * 6      -- the client counted bytes of JSON; jsonb takes up to six times as many
                 then sluice.refuse('SL003', format('payload of a %s job is over the limit of %s bytes', x.kind, s.payload_bytes_max),
                                    'Store the data elsewhere and enqueue a reference to it.') end as refused
     from (select nextval('sluice.job_id_seq') as id, y.*      -- ids in the order of the rows, before the join can shuffle them

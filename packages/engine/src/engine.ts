@@ -80,7 +80,7 @@ export class Engine {
       log,
       leaseMs,
       pools: Object.keys(options.pools),
-      mayLead: options.lead,
+      mayLead: () => options.lead && !this.#stopped,
       worker: () => this.#worker.id,
       unknownKinds: () => [...this.#worker.unknownKinds],
       busy: () => this.#worker.busy,

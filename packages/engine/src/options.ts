@@ -73,7 +73,7 @@ const poolSchema = z
   .strictObject({ core: z.int().min(1).max(10_000), max: z.int().min(1).max(10_000) })
   .refine(({ core, max }) => core <= max, { message: 'core is above max', path: ['core'] })
 
-const schema = z.looseObject({
+const schema = z.strictObject({
   database: z.string({ error: 'give the address of the database, e.g. postgresql://localhost/app' }).min(1),
   kinds: z
     .array(z.custom<AnyKind>((kind) => typeof kind === 'function' && 'kindName' in kind, 'is no kind; make it with defineKind'))
@@ -83,6 +83,15 @@ const schema = z.looseObject({
   crashesMax: z.int().min(3, 'must be 3 or more: two deaths make a suspect, the third one alone convicts').max(100).optional(),
   payloadBytesMax: z.int().min(1_000).max(100_000_000).optional(),
   poolMax: z.int().min(2).max(1_000).optional(),
+  lead: z.boolean().optional(),
+  prepare: z.boolean().optional(),
+  // Durations are checked where they are read, the rest by its type.
+  ...Object.fromEntries(
+    ['lease', 'grace', 'priorityStep', 'services', 'log', 'clock', 'random', 'probe'].map((field) => [
+      field,
+      z.unknown().optional(),
+    ]),
+  ),
 })
 
 export function settleOptions(options: EngineOptions): Settled {

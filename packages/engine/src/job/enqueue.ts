@@ -43,7 +43,7 @@ export function readEnqueued(
 export function explainRefusal(error: unknown, requests: readonly EncodedRequest[]): unknown {
   const state = sqlState(error)
   const message = error instanceof Error ? error.message : ''
-  const kind = /"([^"]+)"/.exec(message)?.[1] ?? requests[0]?.kind ?? ''
+  const kind = /"(.+)"/s.exec(message)?.[1] ?? requests[0]?.kind ?? ''
   if (state === 'SL001') return new SluiceError('UNKNOWN_KIND', { kind }, error)
   if (state === 'SL002') return new SluiceError('INVALID_OPTION', { field: 'enqueue', problem: message }, error)
   if (state === 'SL003')

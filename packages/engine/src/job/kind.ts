@@ -78,6 +78,8 @@ export function defineKind<Schema extends z.ZodType = z.ZodObject, Services = un
     })
   }
   const { pool, priority } = checked.data
+  const timeoutMs = toMs(definition.timeout ?? '10m', `${name}.timeout`)
+  if (timeoutMs < 1) throw new SluiceError('INVALID_OPTION', { field: `${name}.timeout`, problem: 'no attempt ends in no time' })
   const run = definition.run ?? (definition.module && runModule)
   if (!run) throw new SluiceError('INVALID_OPTION', { field: `${name}.run`, problem: 'a kind needs `run` or `module`' })
   const schema = definition.payload ?? z.looseObject({})
@@ -97,7 +99,7 @@ export function defineKind<Schema extends z.ZodType = z.ZodObject, Services = un
       pool,
       priority,
       retry: definition.retry ?? exponential(),
-      timeoutMs: toMs(definition.timeout ?? '10m', `${name}.timeout`),
+      timeoutMs,
       dedupe: definition.dedupe,
       uniqueForMs: definition.uniqueFor === undefined ? undefined : toMs(definition.uniqueFor, `${name}.uniqueFor`),
       module: definition.module,

@@ -53,8 +53,10 @@ export interface EncodedRequest {
 }
 
 const name = z.string().min(1).max(200)
+/** Four digits of a year: what JSON, PostgreSQL and people all read the same way. */
+const lastDate = new Date('9999-12-31T23:59:59.999Z')
 const optionsSchema = z.strictObject({
-  runAt: z.date().optional(),
+  runAt: z.date().min(new Date(0)).max(lastDate).optional(),
   delay: z.union([z.number(), z.string()]).optional(),
   priority: z.int().min(-1000).max(1000).optional(),
   owner: name.optional(),
@@ -75,6 +77,7 @@ export function encodeRequest(
   family?: { parent: number; root: number },
 ): EncodedRequest {
   const kind = typeof request.kind === 'string' ? request.kind : request.kind.kindName
+  if (!isStorable(kind)) throw new SluiceError('UNKNOWN_KIND', { kind })
   if (typeof request.kind !== 'string') request.kind.check(request.payload)
   const payload = encodePayload(kind, request.payload, limits.payloadBytesMax)
   const fields = request.options === undefined ? '' : encodeOptions(request.options)
@@ -82,6 +85,11 @@ export function encodeRequest(
   const { pool, runAt, delay } = request.options ?? {}
   const delayed = runAt !== undefined || delay !== undefined
   return { kind, pool, delayed, json: `{"kind":${JSON.stringify(kind)},"payload":${payload}${fields}${ancestry}}` }
+}
+
+/** PostgreSQL stores neither NUL nor half a surrogate pair. */
+function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed()
 }
 
 function encodePayload(kind: string, payload: unknown, bytesMax: number): string {
@@ -120,7 +128,8 @@ function encodeOptions(options: JobOptions): string {
   if (runAt && delay !== undefined)
     throw new SluiceError('INVALID_OPTION', { field: 'delay', problem: 'give either runAt or delay, not both' })
   for (const [field, text] of Object.entries({ owner, key, pool }))
-    if (text?.includes('\0')) throw new SluiceError('INVALID_OPTION', { field, problem: 'it contains a NUL character' })
+    if (text !== undefined && !isStorable(text))
+      throw new SluiceError('INVALID_OPTION', { field, problem: 'it contains a NUL character or half of a surrogate pair' })
   const row = {
     run_at: runAt?.toISOString(),
     delay_ms: delay === undefined ? undefined : toMs(delay, 'delay'),

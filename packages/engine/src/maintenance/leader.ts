@@ -41,6 +41,7 @@ export class Leader implements Service {
   readonly #options: LeaderOptions
   #term: number | undefined
   #aheadMs = 0
+  #stopped = false
 
   constructor(options: LeaderOptions) {
     const { database, clock, log, keepDays, crashesMax, onReady, beatNow } = options
@@ -56,9 +57,16 @@ export class Leader implements Service {
     return this.#options.trusted() ? this.#term : undefined
   }
 
-  start(): void {}
+  start(): void {
+    this.#stopped = false
+  }
 
   stop(): void {
+    this.#stopped = true
+    this.#resign()
+  }
+
+  #resign(): void {
     this.#term = undefined
     this.promoter.stop()
     this.rescuer.stop()
@@ -67,10 +75,10 @@ export class Leader implements Service {
 
   onBeat(news: LeaderNews): void {
     const { log, clock } = this.#options
-    if (news.term === undefined) {
+    if (news.term === undefined || this.#stopped) {
       if (this.#term !== undefined) {
         log.info('leadership lost', { term: this.#term })
-        this.stop()
+        this.#resign()
       }
       return
     }

@@ -63,7 +63,8 @@ export class Promoter {
     let total = 0
     try {
       const { database, term, onReady } = this.#options
-      for (let moved = batchSize; moved === batchSize || this.#again; total += moved) {
+      let moved = 0
+      do {
         this.#again = false
         const current = term()
         if (current === undefined) return total
@@ -71,7 +72,8 @@ export class Promoter {
         moved = row?.[0] ?? 0
         if (row?.[1]) onReady(row[1])
         this.sleep(row?.[2] ?? undefined)
-      }
+        total += moved
+      } while (moved === batchSize || this.#again)
     } catch (error) {
       this.#options.log.warn('promote failed', { reason: String(error) })
       this.sleep(retryMs)

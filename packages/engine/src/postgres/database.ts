@@ -29,7 +29,7 @@ export interface Statement {
 
 // ids, fences and ranks stay below 2⁵³ (a fence is microseconds since 1970, which gets there in the year 2255)
 const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+  getTypeParser: ((oid: number, format?: 'text' | 'binary'): unknown =>
     oid === 20 ? Number : oid === 1016 ? parseIds : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 }
 

@@ -18,9 +18,7 @@ test('an error carries its code, its details in the message, and its cause', () 
   const cause = new Error('below')
   const error = new SluiceError('UNKNOWN_KIND', { kind: 'mail' }, cause)
   expect(error).toMatchObject({ name: 'SluiceError', code: 'UNKNOWN_KIND', details: { kind: 'mail' }, cause })
-  expect(error.message).toBe(
-    'No kind is registered as "mail". Start a process that defines it once, or correct the name.',
-  )
+  expect(error.message).toBe('No kind is registered as "mail". Start a process that defines it once, or correct the name.')
   expect(new SluiceError('ENGINE_STOPPED')).not.toHaveProperty('cause')
 })
 

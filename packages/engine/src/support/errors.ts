@@ -34,12 +34,14 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable
 
+export type ErrorDetails = Readonly<Record<string, string | number | undefined>>
+
 export class SluiceError extends Error {
   override readonly name = 'SluiceError'
   readonly code: ErrorCode
-  readonly details: Readonly<Record<string, unknown>>
+  readonly details: ErrorDetails
 
-  constructor(code: ErrorCode, details: Record<string, unknown> = {}, cause?: unknown) {
+  constructor(code: ErrorCode, details: ErrorDetails = {}, cause?: unknown) {
     super(
       errorTable[code].replace(/\{(\w+)\}/g, (_, field: string) => String(details[field] ?? '?')),
       cause === undefined ? undefined : { cause },
@@ -58,12 +60,21 @@ export interface StoredError {
 
 const messageCharsMax = 4_000
 const stackCharsMax = 8_000
+const codeCharsMax = 100
 
+/** Total: nothing that a handler throws, not even an error that throws when it is read, stops the loop that stores it. */
 export function storeError(thrown: unknown): StoredError {
-  if (!(thrown instanceof Error)) return { message: clip(describe(thrown), messageCharsMax) }
-  const code = 'code' in thrown && typeof thrown.code === 'string' ? { code: clip(thrown.code, 100) } : {}
-  const stack = thrown.stack === undefined ? {} : { stack: clip(thrown.stack, stackCharsMax) }
-  return { message: clip(thrown.message || thrown.name, messageCharsMax), ...code, ...stack }
+  try {
+    if (!(thrown instanceof Error)) return { message: clip(describe(thrown), messageCharsMax) }
+    const { message, name, stack, code } = thrown as { message?: unknown; name?: unknown; stack?: unknown; code?: unknown }
+    return {
+      message: clip(describe(message || name), messageCharsMax),
+      ...(typeof code === 'string' ? { code: clip(code, codeCharsMax) } : {}),
+      ...(typeof stack === 'string' ? { stack: clip(stack, stackCharsMax) } : {}),
+    }
+  } catch {
+    return { message: 'something was thrown that cannot be read' }
+  }
 }
 
 function describe(thrown: unknown): string {

@@ -7,7 +7,7 @@
 import type { JobContext } from '../job/context.ts'
 import type { AnyKind } from '../job/kind.ts'
 import { isOutcome, type Outcome } from '../job/outcome.ts'
-import type { Clock } from '../support/clock.ts'
+import type { Clock, Timer } from '../support/clock.ts'
 import { SluiceError } from '../support/errors.ts'
 import type { Claim } from './claim.ts'
 import { judge, type Verdict } from './judge.ts'
@@ -63,22 +63,18 @@ async function perform(context: JobContext<unknown>, kind: AnyKind, stop: AbortC
   }
 }
 
-function withLimit(started: Promise<unknown>, limitMs: number, stop: AbortController, clock: Clock): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const timer = clock.after(limitMs, () => {
+async function withLimit(started: Promise<unknown>, limitMs: number, stop: AbortController, clock: Clock): Promise<unknown> {
+  let timer: Timer | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = clock.after(limitMs, () => {
       const error = new SluiceError('HANDLER_TIMED_OUT', { limitMs })
       stop.abort(error)
       reject(error)
     })
-    started.then(
-      (value) => {
-        timer.cancel()
-        resolve(value)
-      },
-      (error: unknown) => {
-        timer.cancel()
-        reject(error)
-      },
-    )
   })
+  try {
+    return await Promise.race([started, late])
+  } finally {
+    timer?.cancel()
+  }
 }

@@ -31,7 +31,7 @@ export interface HeartbeatOptions {
   readonly log: Log
   readonly leaseMs: number
   readonly pools: readonly string[]
-  readonly mayLead: boolean
+  readonly mayLead: () => boolean
   readonly worker: () => number
   readonly unknownKinds: () => readonly string[]
   /** Whether jobs of this process run. */
@@ -139,7 +139,7 @@ export class Heartbeat implements Service {
     // A half-open connection never answers; ending it makes the statement fail.
     const late = clock.after(answerTimeoutMs, () => void client.end().catch(() => {}))
     try {
-      const [row] = await database.send<BeatRow>(client, statement, [worker(), leaseMs, pools, unknownKinds(), mayLead])
+      const [row] = await database.send<BeatRow>(client, statement, [worker(), leaseMs, pools, unknownKinds(), mayLead()])
       if (!row) throw new Error('the heartbeat got an empty answer')
       const [known, term, leaderMs, ready, running, cancel, suspects, nowMs, dueMs, nextLeaseMs, chores] = row
       return {
@@ -164,6 +164,6 @@ export class Heartbeat implements Service {
     const { leaseMs, busy, hears, mayLead } = this.#options
     const intervalMs = !hears() ? Math.min(deafIntervalMs, leaseMs / 3) : busy() ? leaseMs / 3 : leaseMs * 0.75
     // Whoever waits for the leader's term to end takes over when it does, not at the next round.
-    return mayLead && beat.term === undefined ? Math.max(50, Math.min(intervalMs, beat.leaderMs + 50)) : intervalMs
+    return mayLead() && beat.term === undefined ? Math.max(50, Math.min(intervalMs, beat.leaderMs + 50)) : intervalMs
   }
 }

@@ -19,17 +19,18 @@ export async function registerWorker(on: Executor, { pools, kinds, leaseMs }: Re
   return (rows[0] as { id: number }).id
 }
 
-/** The last word of a process that leaves in order: its row and its leadership go, so nobody waits for a lease. */
-export async function deregisterWorker(on: Executor, worker: number): Promise<void> {
+/** The first word of a process that leaves in order: it gives up leadership, so that another takes over while its last jobs end. */
+export async function markStopping(on: Executor, worker: number): Promise<void> {
   await on.query(sql`
-    with gone as (delete from sluice.worker where id = ${worker} returning id)
+    with marked as (update sluice.worker set stopping = true where id = ${worker} returning id)
     update sluice.leader set until = '-infinity', worker = null
-    where worker = (select id from gone)
+    where worker = (select id from marked)
     returning pg_notify('sluice', 'leader:')`)
 }
 
-export async function markStopping(on: Executor, worker: number): Promise<void> {
-  await on.query(sql`update sluice.worker set stopping = true where id = ${worker}`)
+/** And the last: its row goes, so nobody waits for a lease. */
+export async function deregisterWorker(on: Executor, worker: number): Promise<void> {
+  await on.query(sql`delete from sluice.worker where id = ${worker}`)
 }
 
 /** Hands back what the table says this worker holds and it does not know: claims whose answer got lost. */

@@ -1,0 +1,52 @@
+/** Outcomes are values: each maker gives one, and anything else a handler may return is told apart from them. */
+import { expect, test } from 'vitest'
+import { defineKind } from './kind.ts'
+import { cancel, done, fail, isOutcome, type Outcome, retry, snooze } from './outcome.ts'
+
+const child = defineKind('child', { run: () => {} })
+
+test('[E-10] done says what to write and what comes next, and leaves out what is empty', () => {
+  const write = async (): Promise<void> => {}
+  const next = [child({})]
+  expect(done()).toEqual({ type: 'done' })
+  expect(done({ write, next })).toEqual({ type: 'done', write, next })
+  for (const nothing of [[], false, null, undefined] as const) expect(done({ next: nothing })).toEqual({ type: 'done' })
+})
+
+test('[E-10] retry takes its delay from the kind unless it names one', () => {
+  const error = new Error('busy')
+  expect(retry()).toEqual({ type: 'retry' })
+  expect(retry({ after: '2s', error })).toEqual({ type: 'retry', afterMs: 2_000, error })
+  expect(retry({ after: 0 })).toEqual({ type: 'retry', afterMs: 0 })
+})
+
+test('[E-10] snooze takes a duration or a date', () => {
+  const until = new Date('2030-01-01T00:00:00Z')
+  expect(snooze('1h')).toEqual({ type: 'snooze', afterMs: 3_600_000 })
+  expect(snooze(until)).toEqual({ type: 'snooze', until })
+})
+
+test('[E-10] fail keeps its error and cancel its reason', () => {
+  const error = new Error('no such account')
+  expect(fail(error)).toEqual({ type: 'fail', error })
+  expect(cancel()).toEqual({ type: 'cancel' })
+  expect(cancel('sold out')).toEqual({ type: 'cancel', reason: 'sold out' })
+})
+
+test.each<() => Outcome>([() => retry({ after: -1 }), () => retry({ after: 'x' as never }), () => snooze(Number.NaN)])(
+  'a delay that is none is refused where it is written (%#)',
+  (make) => {
+    expect(make).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }))
+  },
+)
+
+test.each([done(), retry(), snooze(0), fail('x'), cancel()])('%j is an outcome', (outcome) => {
+  expect(isOutcome(outcome)).toBe(true)
+})
+
+test.each([undefined, null, 0, '', 'done', [], {}, { type: 'finished' }, { type: undefined }, () => done()])(
+  '%j is no outcome',
+  (value) => {
+    expect(isOutcome(value)).toBe(false)
+  },
+)
