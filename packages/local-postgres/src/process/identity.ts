@@ -17,10 +17,22 @@ export function identify(pid: number): Identity {
   return seen ? { pid, started: seen.started } : { pid }
 }
 
-export function isAlive({ pid, started }: Identity): boolean {
-  const seen = readStat(pid)
-  if (!seen) return isTaken(pid)
-  return seen.state !== 'Z' && seen.state !== 'X' && (started === undefined || started === seen.started)
+/** Reads an identity that was kept in a file. A file that a power cut left empty or torn names nobody. */
+export function parseIdentity(text: string): Identity | undefined {
+  try {
+    const kept = JSON.parse(text) as Partial<Identity> | null
+    return kept?.pid ? (kept as Identity) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export function isAlive(identity: Identity | undefined): boolean {
+  if (!identity) return false
+  const seen = readStat(identity.pid)
+  if (!seen) return isTaken(identity.pid)
+  const isSame = identity.started === undefined || identity.started === seen.started
+  return isSame && seen.state !== 'Z' && seen.state !== 'X'
 }
 
 /** Whether the number is in the process table at all, corpse or stranger included. EPERM means somebody else's process. */

@@ -33,6 +33,12 @@ test('the lock of a living process is waited for', async () => {
   expect(order).toEqual(['first', 'second'])
 })
 
+test('a lock that a power cut left empty is free', async () => {
+  const folder = scratchFolder()
+  writeFileSync(join(folder, 'lock.1'), '')
+  await expect(withLock(folder, async () => 'free')).resolves.toBe('free')
+})
+
 test('work that fails frees the lock, and old lock files do not pile up', async () => {
   const folder = scratchFolder()
   await expect(withLock(folder, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken')

@@ -11,7 +11,7 @@ import { linkSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { LocalPostgresError } from '../errors.ts'
 import { replaceFile, writeDraft } from '../folder/replace-file.ts'
-import { type Identity, identify, isAlive } from './identity.ts'
+import { type Identity, identify, isAlive, parseIdentity } from './identity.ts'
 import { waitUntil } from './wait-until.ts'
 
 export async function withLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
@@ -19,7 +19,7 @@ export async function withLock<T>(folder: string, work: () => Promise<T>): Promi
   try {
     return await work()
   } finally {
-    replaceFile(join(folder, `lock.${held}`), 'null')
+    replaceFile(join(folder, `lock.${held}`), 'free')
   }
 }
 
@@ -52,12 +52,13 @@ function draw(folder: string): number | undefined {
   return mine
 }
 
+/** A file that has gone since it was listed made way for a higher number: look again. */
 function isHeld(file: string): boolean {
   try {
-    const holder = JSON.parse(readFileSync(file, 'utf8')) as Identity | null
-    return holder !== null && isAlive(holder)
-  } catch {
-    return true
+    return isAlive(parseIdentity(readFileSync(file, 'utf8')))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return true
+    throw error
   }
 }
 

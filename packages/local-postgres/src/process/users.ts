@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Identity, identify, isAlive } from './identity.ts'
+import { identify, isAlive, parseIdentity } from './identity.ts'
 
 export function register(folder: string): { leave(): void } {
   const users = join(folder, 'users')
@@ -18,16 +18,7 @@ export function register(folder: string): { leave(): void } {
 
 export function isInUse(folder: string): boolean {
   const files = readdirSync(join(folder, 'users')).map((name) => join(folder, 'users', name))
-  const left = files.filter((file) => !belongsToSomebody(file))
+  const left = files.filter((file) => !isAlive(parseIdentity(readFileSync(file, 'utf8'))))
   for (const file of left) rmSync(file, { force: true })
   return files.length > left.length
-}
-
-/** A file cut short by a crash belongs to nobody. */
-function belongsToSomebody(file: string): boolean {
-  try {
-    return isAlive(JSON.parse(readFileSync(file, 'utf8')) as Identity)
-  } catch {
-    return false
-  }
 }

@@ -11,7 +11,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { runsAs } from '../folder/account.ts'
 import { replaceFile } from '../folder/replace-file.ts'
-import { type Identity, identify, isAlive, isTaken } from '../process/identity.ts'
+import { type Identity, identify, isAlive, isTaken, parseIdentity } from '../process/identity.ts'
 import type { Site } from '../site.ts'
 
 export function runningServer(site: Site): Identity | undefined {
@@ -33,7 +33,7 @@ export function recordServer({ dataFolder }: Site, server: Identity): void {
 function readHolder(file: string, { dataFolder }: Site): Identity | undefined {
   const pid = Number.parseInt(read(file), 10)
   if (!(pid > 0)) return undefined
-  const recorded = JSON.parse(read(join(dataFolder, 'server.json')) || 'null') as Identity | null
+  const recorded = parseIdentity(read(join(dataFolder, 'server.json')))
   return recorded?.pid === pid ? recorded : identify(pid)
 }
 

@@ -2,7 +2,8 @@
  * Test database: a private copy of a prepared template, so that each test file starts from the migrated schema at the
  * price of copying some files.
  *
- * All it needs is two strings, so a worker process can call it for a server that another process started.
+ * All it needs is two strings, so a worker process can call it for a server that another process started. Copying files
+ * took 23 ms on two idle cores, writing their pages through the log (`wal_log`, PostgreSQL's own choice) 37 ms.
  */
 import { randomBytes } from 'node:crypto'
 import type { DatabaseError } from 'pg'
