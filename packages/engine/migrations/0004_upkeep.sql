@@ -190,15 +190,15 @@ begin
   return moved >= batch or back >= batch;
 end $$;
 
--- Which days are past keeping. Detaching happens outside a transaction, so the caller does it, one by one.
-create function sluice.old_days(keep_days integer) returns table (parent text, partition text)
+-- Which days are past keeping. Detaching happens outside a transaction, so the caller does it, one by one; whatever it did not get through with
+-- is here again: a day whose detaching was cut short is 'pending', one that was not dropped afterwards is 'detached'.
+create function sluice.old_days(keep_days integer) returns table (parent text, partition text, phase text)
 language sql stable
 as $$
-  select p.relname::text, c.relname::text
-  from pg_inherits i
-  join pg_class c on c.oid = i.inhrelid
-  join pg_class p on p.oid = i.inhparent
-  join pg_namespace n on n.oid = p.relnamespace
-  where n.nspname = 'sluice' and p.relname in ('job_ledger', 'attempt')
+  select left(c.relname, -9), c.relname::text, case when i.inhrelid is null then 'detached' when i.inhdetachpending then 'pending' else 'attached' end
+  from pg_class c
+  join pg_namespace n on n.oid = c.relnamespace
+  left join pg_inherits i on i.inhrelid = c.oid
+  where n.nspname = 'sluice' and c.relkind = 'r' and c.relname ~ '^(job_ledger|attempt)_[0-9]{8}$'
     and to_date(right(c.relname, 8), 'YYYYMMDD') < (sluice.now() at time zone 'UTC')::date - keep_days
-  order by 2 $$;
+  order by i.inhdetachpending desc nulls last, 2 $$;

@@ -9,7 +9,7 @@ import { SluiceError } from '../support/errors.ts'
 import type { JobContext } from './context.ts'
 import type { Outcome } from './outcome.ts'
 import { type DedupeMode, dedupeModes, type JobOptions, type JobRequest, type RequestKind } from './request.ts'
-import { exponential, type RetryPolicy } from './retry.ts'
+import { exponential, isRetryPolicy, type RetryPolicy } from './retry.ts'
 
 export interface KindDefinition<Schema extends z.ZodType, Services> {
   /** Checked when a job is enqueued and again when it runs. */
@@ -51,7 +51,7 @@ const definitionSchema = z.strictObject({
   payload: z.custom<z.ZodType>((schema) => schema instanceof z.ZodType, 'is no zod schema').optional(),
   pool: z.string().min(1).max(200).default('light'),
   priority: z.int().min(-1000).max(1000).default(0),
-  retry: z.custom<RetryPolicy>().optional(),
+  retry: z.custom<RetryPolicy>(isRetryPolicy, 'is no policy; use exponential(), delays() or once').optional(),
   timeout: z.union([z.number(), z.string()]).default('10m'),
   dedupe: z.enum(dedupeModes).optional(),
   key: z.function().optional(),

@@ -33,15 +33,31 @@ test('[E-10] fail keeps its error and cancel its reason', () => {
   expect(cancel('sold out')).toEqual({ type: 'cancel', reason: 'sold out' })
 })
 
-test.each<() => Outcome>([() => retry({ after: -1 }), () => retry({ after: 'x' as never }), () => snooze(Number.NaN)])(
-  'a delay that is none is refused where it is written (%#)',
-  (make) => {
-    expect(make).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }))
-  },
-)
+test.each<() => Outcome>([
+  () => retry({ after: -1 }),
+  () => retry({ after: 'x' as never }),
+  () => snooze(Number.NaN),
+  () => snooze(new Date(Number.NaN)),
+  () => snooze(new Date(8.64e15)),
+])('a delay that is none is refused where it is written (%#)', (make) => {
+  expect(make).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }))
+})
 
 test.each([done(), retry(), snooze(0), fail('x'), cancel()])('%j is an outcome', (outcome) => {
   expect(isOutcome(outcome)).toBe(true)
+})
+
+test.each<[string, object]>([
+  ['a delay that is no number', { type: 'retry', afterMs: Number.NaN }],
+  ['a delay for ever', { type: 'retry', afterMs: Number.POSITIVE_INFINITY }],
+  ['a negative delay', { type: 'snooze', afterMs: -1 }],
+  ['a date that is none', { type: 'snooze', until: new Date(Number.NaN) }],
+  ['a date as text', { type: 'snooze', until: 'tomorrow' }],
+  ['a reason that is no text', { type: 'cancel', reason: { a: 1 } }],
+  ['children that are no list', { type: 'done', next: 5 }],
+  ['a write that is no function', { type: 'done', write: 5 }],
+])('[E-10] what was written by hand with %s is no outcome', (_, value) => {
+  expect(isOutcome(value)).toBe(false)
 })
 
 test.each([undefined, null, 0, '', 'done', [], {}, { type: 'finished' }, { type: undefined }, () => done()])(

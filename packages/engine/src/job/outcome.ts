@@ -1,9 +1,13 @@
 /**
  * How an attempt ends, as a value the handler returns. Throwing means retry.
  */
-import { type Duration, toMs } from '../support/duration.ts'
+import { type Duration, durationMsMax, toMs } from '../support/duration.ts'
+import { SluiceError } from '../support/errors.ts'
 import type { TransactionClient } from './context.ts'
 import type { JobRequest } from './request.ts'
+
+/** Four digits of a year, as in a request. */
+const dateMsMax = Date.UTC(9999, 11, 31)
 
 export interface Done {
   readonly type: 'done'
@@ -39,7 +43,9 @@ export function retry(options: { after?: Duration; error?: unknown } = {}): Outc
 
 /** Not now: come back later, and do not count this as an attempt. */
 export function snooze(when: Duration | Date): Outcome {
-  return when instanceof Date ? { type: 'snooze', until: when } : { type: 'snooze', afterMs: toMs(when, 'snooze') }
+  if (!(when instanceof Date)) return { type: 'snooze', afterMs: toMs(when, 'snooze') }
+  if (!isDate(when)) throw new SluiceError('INVALID_OPTION', { field: 'snooze', problem: `${String(when)} is not usable` })
+  return { type: 'snooze', until: when }
 }
 
 /** Trying again would not help. The job stays visible as failed. */
@@ -52,8 +58,30 @@ export function cancel(reason?: string): Outcome {
   return { type: 'cancel', ...(reason === undefined ? {} : { reason }) }
 }
 
-const outcomeTypes = new Set(['done', 'retry', 'snooze', 'fail', 'cancel'])
-
+/** Outcomes may be written by hand, so their fields are looked at as well: nonsense must not reach the statement that ends the job. */
 export function isOutcome(value: unknown): value is Outcome {
-  return typeof value === 'object' && value !== null && 'type' in value && outcomeTypes.has(value.type as string)
+  if (typeof value !== 'object' || value === null || !('type' in value)) return false
+  const { type, write, next, afterMs, until, reason } = value as Record<string, unknown>
+  switch (type) {
+    case 'done':
+      return (write === undefined || typeof write === 'function') && (next === undefined || Array.isArray(next))
+    case 'retry':
+      return isDelay(afterMs)
+    case 'snooze':
+      return until === undefined ? isDelay(afterMs) : isDate(until)
+    case 'fail':
+      return true
+    case 'cancel':
+      return reason === undefined || typeof reason === 'string'
+    default:
+      return false
+  }
+}
+
+function isDelay(ms: unknown): boolean {
+  return ms === undefined || (typeof ms === 'number' && ms >= 0 && ms <= durationMsMax)
+}
+
+function isDate(value: unknown): boolean {
+  return value instanceof Date && value.getTime() >= 0 && value.getTime() <= dateMsMax
 }

@@ -1,7 +1,7 @@
 /** When to try again: the delays of both policies hold for every attempt and every throw of the dice. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { attemptsMax, delays, exponential, once } from './retry.ts'
+import { attemptsMax, delayAfter, delays, exponential, once } from './retry.ts'
 
 const attempt = fc.integer({ min: 1, max: attemptsMax })
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
@@ -57,6 +57,20 @@ test('an empty list is one try and no more, like once', () => {
   expect(delays([])).toMatchObject({ attempts: 1 })
   expect(delays([]).delayMs(1, 0)).toBe(0)
   expect(once.attempts).toBe(1)
+})
+
+test.each([Number.NaN, -1, Number.POSITIVE_INFINITY, '5s', undefined])(
+  '[E-06] a policy of somebody’s own that answers %j does not stop the job: it is tried again after a minute',
+  (answer) => {
+    expect(delayAfter({ delayMs: () => answer as number }, 1, 0)).toBe(60_000)
+  },
+)
+
+test('[E-06] a policy of somebody’s own that throws does not stop the job either', () => {
+  const delayMs = (): number => {
+    throw new Error('no idea')
+  }
+  expect(delayAfter({ delayMs }, 1, 0)).toBe(60_000)
 })
 
 describe('a policy that cannot work is refused with the name of the field', () => {

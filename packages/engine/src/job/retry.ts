@@ -1,7 +1,7 @@
 /**
  * When to try again: pure functions of the attempt that just failed.
  */
-import { type Duration, toMs } from '../support/duration.ts'
+import { type Duration, durationMsMax, toMs } from '../support/duration.ts'
 import { SluiceError } from '../support/errors.ts'
 
 export interface RetryPolicy {
@@ -12,6 +12,8 @@ export interface RetryPolicy {
 }
 
 export const attemptsMax = 1_000
+const factorMax = 1_000
+const fallbackMs = toMs('1m')
 
 /** first, first × factor, first × factor² … up to cap, each shortened by up to `jitter` of itself so that herds spread out. */
 export function exponential(
@@ -21,12 +23,15 @@ export function exponential(
   const firstMs = toMs(options.first ?? '2s', 'retry.first')
   const capMs = toMs(options.cap ?? '10m', 'retry.cap')
   checkAttempts(attempts)
-  if (!(factor >= 1)) throw new SluiceError('INVALID_OPTION', { field: 'retry.factor', problem: `${factor} is below 1` })
+  if (!(factor >= 1 && factor <= factorMax))
+    throw new SluiceError('INVALID_OPTION', { field: 'retry.factor', problem: `${factor} is not within 1 and ${factorMax}` })
   if (!(jitter >= 0 && jitter <= 1))
     throw new SluiceError('INVALID_OPTION', { field: 'retry.jitter', problem: `${jitter} is not within 0 and 1` })
   return {
     attempts,
-    delayMs: (attempt, random) => Math.min(capMs, firstMs * factor ** (attempt - 1)) * (1 - jitter * random),
+    // Past the largest number the power is Infinity, and 0 × Infinity is no delay.
+    delayMs: (attempt, random) =>
+      firstMs === 0 ? 0 : Math.min(capMs, firstMs * factor ** (attempt - 1)) * (1 - jitter * random),
   }
 }
 
@@ -39,6 +44,23 @@ export function delays(list: readonly Duration[]): RetryPolicy {
 
 /** One try and no more. */
 export const once: RetryPolicy = { attempts: 1, delayMs: () => 0 }
+
+/** What a policy says. One of somebody's own may throw or answer nonsense; the job is tried again all the same. */
+export function delayAfter(policy: Pick<RetryPolicy, 'delayMs'>, attempt: number, random: number): number {
+  try {
+    const delayMs = policy.delayMs(attempt, random)
+    return delayMs >= 0 && delayMs <= durationMsMax ? delayMs : fallbackMs
+  } catch {
+    return fallbackMs
+  }
+}
+
+/** For policies of somebody's own; those made here are right. */
+export function isRetryPolicy(policy: unknown): policy is RetryPolicy {
+  if (typeof policy !== 'object' || policy === null || !('attempts' in policy) || !('delayMs' in policy)) return false
+  const { attempts, delayMs } = policy
+  return typeof delayMs === 'function' && Number.isInteger(attempts) && Number(attempts) >= 1 && Number(attempts) <= attemptsMax
+}
 
 function checkAttempts(attempts: number): void {
   if (!Number.isInteger(attempts) || attempts < 1 || attempts > attemptsMax)

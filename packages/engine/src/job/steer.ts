@@ -3,13 +3,16 @@
  */
 import sql from 'sql-template-tag'
 import type { Executor } from '../postgres/client.ts'
+import { withDays } from './missing-day.ts'
 
 export type CancelAnswer = 'canceled' | 'requested' | 'not live'
 
 /** A job that runs is asked to stop: its handler's signal is aborted, in whatever process it runs. */
 export async function cancelJobs(on: Executor, ids: readonly number[], reason?: string): Promise<Map<number, CancelAnswer>> {
-  const { rows } = await on.query<{ id: number; answer: CancelAnswer }>(
-    sql`select id, answer from sluice.cancel(${[...ids]}::bigint[], ${reason ?? null})`,
+  const { rows } = await withDays(on, () =>
+    on.query<{ id: number; answer: CancelAnswer }>(
+      sql`select id, answer from sluice.cancel(${[...ids]}::bigint[], ${reason ?? null})`,
+    ),
   )
   const answers = new Map<number, CancelAnswer>(ids.map((id) => [id, 'not live']))
   for (const { id, answer } of rows) answers.set(Number(id), answer)
@@ -46,7 +49,9 @@ export async function retryJobs(on: Executor, ids: readonly number[]): Promise<M
 }
 
 export async function discardJobs(on: Executor, ids: readonly number[]): Promise<number> {
-  const { rows } = await on.query<{ discard: number }>(sql`select sluice.discard(${[...ids]}::bigint[]) as discard`)
+  const { rows } = await withDays(on, () =>
+    on.query<{ discard: number }>(sql`select sluice.discard(${[...ids]}::bigint[]) as discard`),
+  )
   return rows[0]?.discard ?? 0
 }
 

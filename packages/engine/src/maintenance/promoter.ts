@@ -31,22 +31,26 @@ export class Promoter {
     this.#options = options
   }
 
-  /** The next job falls due in this many ms, as the database said. */
+  /**
+   * The next job falls due in this many ms, as the database said. A timer that is set for earlier stays: whoever set it may have come
+   * after the database looked. If there was nothing to it, one look too many finds nothing.
+   */
   sleep(dueMs: number | undefined): void {
-    this.#timer?.cancel()
-    this.#timer = undefined
-    const nowMs = this.#options.clock.monotonic()
-    this.#dueAtMs = dueMs === undefined ? Number.POSITIVE_INFINITY : nowMs + dueMs
+    if (dueMs === undefined) return
+    const { clock } = this.#options
     // Rounded up: a timer that fires a moment too soon finds nothing.
-    if (dueMs !== undefined) this.#timer = this.#options.clock.after(Math.max(0, Math.ceil(dueMs)), () => void this.runOnce())
+    const waitMs = Math.max(0, Math.ceil(dueMs))
+    const dueAtMs = clock.monotonic() + waitMs
+    if (dueAtMs >= this.#dueAtMs) return
+    this.#timer?.cancel()
+    this.#dueAtMs = dueAtMs
+    this.#timer = clock.after(waitMs, () => void this.runOnce())
   }
 
   /** Somebody enqueued a job that falls due in this many ms; negative or unknown means: look. */
   hear(dueMs: number): void {
-    if (this.#options.clock.monotonic() + dueMs < this.#dueAtMs) {
-      if (dueMs > 0) this.sleep(dueMs)
-      else void this.runOnce()
-    }
+    if (dueMs > 0) this.sleep(dueMs)
+    else void this.runOnce()
   }
 
   stop(): void {
@@ -66,6 +70,7 @@ export class Promoter {
       let moved = 0
       do {
         this.#again = false
+        this.stop()
         const current = term()
         if (current === undefined) return total
         const [row] = await database.send<[number, string[] | null, number | null]>(database.hot, statement, [current, batchSize])

@@ -2,7 +2,7 @@
  * Pruner: makes the ledger's days ahead and drops those past keeping.
  *
  * A day is detached concurrently and then dropped, because a plain drop would queue behind any reader and every settle behind it. Both steps
- * give up after a moment and are tried again at the next round.
+ * give up after a moment, and the next round goes on from whatever they left.
  */
 import type pg from 'pg'
 import sql from 'sql-template-tag'
@@ -18,27 +18,38 @@ export interface PrunerOptions {
   readonly term: () => number | undefined
 }
 
+interface OldDay {
+  readonly parent: string
+  readonly partition: string
+  readonly phase: 'attached' | 'pending' | 'detached'
+}
+
 const daysAhead = 7
 const everyMs = 3_600_000
 const lockTimeoutMs = 500
-const windowsPerRound = 10_000
+const windowsPerStatement = 10_000
 
 export class Pruner {
   readonly #options: PrunerOptions
   #timer: Timer | undefined
+  #stopped = false
 
   constructor(options: PrunerOptions) {
     this.#options = options
   }
 
   start(): void {
+    this.#stopped = false
     this.#timer?.cancel()
     void this.runOnce().then(() => {
-      this.#timer = this.#options.clock.after(everyMs, () => this.start())
+      this.#timer?.cancel()
+      // Stopped in the middle of a round: a timer would keep the process alive.
+      if (!this.#stopped) this.#timer = this.#options.clock.after(everyMs, () => this.start())
     })
   }
 
   stop(): void {
+    this.#stopped = true
     this.#timer?.cancel()
   }
 
@@ -48,15 +59,11 @@ export class Pruner {
     const dropped: string[] = []
     try {
       await database.query(sql`select sluice.add_days((sluice.now() at time zone 'UTC')::date, ${daysAhead})`)
-      await database.query(sql`
-        delete from sluice.key_window
-        where key = any(array(select key from sluice.key_window where until < sluice.now() order by until limit ${windowsPerRound} for update skip locked))`)
-      const { rows } = await database.query<{ parent: string; partition: string }>(
-        sql`select parent, partition from sluice.old_days(${keepDays})`,
-      )
-      for (const { parent, partition } of rows) {
-        await this.#drop(parent, partition)
-        dropped.push(partition)
+      await this.#forgetWindows()
+      const { rows } = await database.query<OldDay>(sql`select parent, partition, phase from sluice.old_days(${keepDays})`)
+      for (const day of rows) {
+        await this.#drop(day)
+        dropped.push(day.partition)
       }
     } catch (error) {
       log.warn('pruning put off', { reason: String(error) })
@@ -65,15 +72,27 @@ export class Pruner {
     return dropped
   }
 
-  async #drop(parent: string, partition: string): Promise<void> {
+  async #forgetWindows(): Promise<void> {
+    for (let gone = windowsPerStatement; gone === windowsPerStatement; ) {
+      const { rows } = await this.#options.database.query(sql`
+        delete from sluice.key_window
+        where key = any(array(select key from sluice.key_window where until < sluice.now() order by until limit ${windowsPerStatement} for update skip locked))
+        returning 1`)
+      gone = rows.length
+    }
+  }
+
+  async #drop({ parent, partition, phase }: OldDay): Promise<void> {
     const client: pg.Client = await this.#options.database.client('pruner')
+    const [from, day] = [parent, partition].map((name) => `sluice.${client.escapeIdentifier(name)}`)
     try {
       await client.query(`set lock_timeout = ${lockTimeoutMs}`)
-      await client.query(
-        `alter table sluice.${client.escapeIdentifier(parent)} detach partition sluice.${client.escapeIdentifier(partition)} concurrently`,
-      )
-      await client.query(`drop table sluice.${client.escapeIdentifier(partition)}`)
+      if (phase === 'attached') await client.query(`alter table ${from} detach partition ${day} concurrently`)
+      if (phase === 'pending') await client.query(`alter table ${from} detach partition ${day} finalize`)
+      await client.query(`drop table ${day}`)
     } finally {
+      // Behind a pooler the session is somebody else's next.
+      await client.query('reset lock_timeout').catch(() => {})
       await client.end()
     }
   }

@@ -22,7 +22,8 @@ export function checkUrl(database: string): string {
 export function explainConnect(error: unknown): unknown {
   const state = sqlState(error) ?? ''
   const reason = error instanceof Error ? error.message || state : String(error)
-  if (state.startsWith('28') || state === '3D000' || state === '42501')
+  // The driver itself says "SASL" when a password is asked for and none was given.
+  if (state.startsWith('28') || state === '3D000' || state === '42501' || reason.startsWith('SASL'))
     return new SluiceError('DATABASE_REFUSED', { reason }, error)
   if (state === '25006') return new SluiceError('DATABASE_READ_ONLY', {}, error)
   if (isConnectionLoss(error) || error instanceof AggregateError)

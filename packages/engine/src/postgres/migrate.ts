@@ -62,10 +62,14 @@ export async function migrateOn(client: pg.ClientBase, known: Migration[]): Prom
   try {
     // Transaction-scoped, so that it works through poolers and cannot be left behind.
     await client.query('select pg_advisory_xact_lock($1)', [lockKey])
-    await client.query('create schema if not exists sluice')
-    await client.query(`create table if not exists sluice.migration (
-      number integer primary key, file text not null, digest text not null, compatible_from integer not null,
-      applied_at timestamptz not null default clock_timestamp())`)
+    const { rows: found } = await client.query(`select from pg_tables where schemaname = 'sluice' and tablename = 'migration'`)
+    // Asked first, because "if not exists" needs the right to create even where there is nothing to do.
+    if (found.length === 0) {
+      await client.query('create schema if not exists sluice')
+      await client.query(`create table sluice.migration (
+        number integer primary key, file text not null, digest text not null, compatible_from integer not null,
+        applied_at timestamptz not null default clock_timestamp())`)
+    }
     const { rows } = await client.query<{ number: number; file: string; digest: string; compatible_from: number }>(
       'select number, file, digest, compatible_from from sluice.migration order by number',
     )

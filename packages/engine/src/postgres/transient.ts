@@ -25,7 +25,7 @@ const transientCodes = new Set([
 ])
 
 const driverMessages =
-  /Connection terminated|connection timeout|Client has encountered a connection error|Query read timeout|not queryable/i
+  /Connection terminated|connection timeout|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|not queryable/i
 
 export function isTransient(error: unknown): boolean {
   return isConnectionLoss(error) || transientStates.has(sqlState(error) ?? '')

@@ -8,11 +8,11 @@ const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as co
 export type Duration = number | `${number}${keyof typeof unitMs}`
 
 /** A hundred years: past it, dates overflow before anybody waits so long. */
-const msMax = 36_525 * unitMs.d
+export const durationMsMax = 36_525 * unitMs.d
 
 export function toMs(duration: Duration, field = 'duration'): number {
   const ms = typeof duration === 'number' ? duration : parse(duration)
-  if (ms === undefined || !Number.isFinite(ms) || ms < 0 || ms > msMax)
+  if (ms === undefined || !Number.isFinite(ms) || ms < 0 || ms > durationMsMax)
     throw new SluiceError('INVALID_OPTION', {
       field,
       problem: `${JSON.stringify(duration)} is no duration; write '250ms', '2s', '10m', '1h', '7d' or milliseconds as a number, not negative and at most 100 years`,

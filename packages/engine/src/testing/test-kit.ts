@@ -21,6 +21,7 @@ import { judge, type Verdict } from '../worker/judge.ts'
 import { OwnProcesses } from '../worker/own-process.ts'
 import { deregisterWorker, registerWorker } from '../worker/register.ts'
 import { Settler } from '../worker/settler.ts'
+import { StopSwitch } from '../worker/stop-switch.ts'
 
 export interface TestKitOptions<Services = unknown> {
   readonly database: string
@@ -126,7 +127,7 @@ export class TestKit {
 
   async #run(claim: Claim): Promise<Ran> {
     const kind = this.#kinds.get(claim.kind) as AnyKind
-    let ended: Verdict = await execute(claim, kind, new AbortController(), {
+    let ended: Verdict = await execute(claim, kind, new StopSwitch(), {
       services: this.#services,
       clock: systemClock,
       random: () => 0,

@@ -11,6 +11,7 @@ import type { Clock, Timer } from '../support/clock.ts'
 import { SluiceError } from '../support/errors.ts'
 import type { Claim } from './claim.ts'
 import { judge, type Verdict } from './judge.ts'
+import type { StopSwitch } from './stop-switch.ts'
 
 export interface ExecutorDeps {
   readonly services: unknown
@@ -22,7 +23,7 @@ export interface ExecutorDeps {
 /** Why a signal was aborted; the verdict depends on it. */
 export type StopReason = 'canceled' | 'lease lost' | 'shutdown'
 
-export async function execute(claim: Claim, kind: AnyKind, stop: AbortController, deps: ExecutorDeps): Promise<Verdict> {
+export async function execute(claim: Claim, kind: AnyKind, stop: StopSwitch, deps: ExecutorDeps): Promise<Verdict> {
   let payload: unknown
   try {
     payload = kind.parse(JSON.parse(claim.payload))
@@ -38,32 +39,47 @@ export async function execute(claim: Claim, kind: AnyKind, stop: AbortController
     maxAttempts: claim.maxAttempts,
     createdAt: new Date(claim.createdAtMs),
     idempotencyKey: `sluice-job-${claim.id}`,
-    signal: stop.signal,
+    get signal() {
+      return stop.signal
+    },
     compute: (input = payload) => deps.compute(kind, input, stop.signal),
   }
   const outcome = await perform(context, kind, stop, deps)
   return judge(claim, kind, outcome, deps.random())
 }
 
-async function perform(context: JobContext<unknown>, kind: AnyKind, stop: AbortController, deps: ExecutorDeps): Promise<Outcome> {
+async function perform(context: JobContext<unknown>, kind: AnyKind, stop: StopSwitch, deps: ExecutorDeps): Promise<Outcome> {
   let returned: unknown
   try {
     const started: unknown = kind.run(context, deps.services)
     // Most handlers wait for something; those that do not are spared the timer.
-    returned = started instanceof Promise ? await withLimit(started, kind.timeoutMs, stop, deps.clock) : started
+    returned = isThenable(started) ? await withLimit(started, kind.timeoutMs, stop, deps.clock) : started
   } catch (error) {
-    if (stop.signal.aborted && stop.signal.reason === 'canceled') return { type: 'cancel' }
+    if (stop.reason === 'canceled') return { type: 'cancel' }
     return { type: 'retry', error }
   }
   if (returned === undefined) return { type: 'done' }
   if (isOutcome(returned)) return returned
   return {
     type: 'retry',
-    error: new SluiceError('INVALID_OUTCOME', { kind: kind.kindName, got: JSON.stringify(returned) ?? typeof returned }),
+    error: new SluiceError('INVALID_OUTCOME', { kind: kind.kindName, got: show(returned) }),
   }
 }
 
-async function withLimit(started: Promise<unknown>, limitMs: number, stop: AbortController, clock: Clock): Promise<unknown> {
+/** Query builders and other libraries have promises of their own. */
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
+function show(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? typeof value
+  } catch {
+    return typeof value
+  }
+}
+
+async function withLimit(started: PromiseLike<unknown>, limitMs: number, stop: StopSwitch, clock: Clock): Promise<unknown> {
   let timer: Timer | undefined
   const late = new Promise<never>((_, reject) => {
     timer = clock.after(limitMs, () => {

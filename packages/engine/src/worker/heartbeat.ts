@@ -71,6 +71,8 @@ export class Heartbeat implements Service {
   #beating: Promise<void> | undefined
   #trustedUntilMs = Number.NEGATIVE_INFINITY
   #sentMs = Number.NEGATIVE_INFINITY
+  #sent = false
+  #again = false
   #stopped = false
   /** When the last beat got through, for readiness. */
   answered = false
@@ -102,12 +104,26 @@ export class Heartbeat implements Service {
     this.#timer = clock.after(this.#sentMs + leaseMs / 3 - clock.monotonic(), () => void this.beatNow())
   }
 
-  /** Beats at once; calls that come together share one beat. */
+  /**
+   * Beats at once; calls that come together share one beat. A call that comes when the statement is on its way causes another: that
+   * statement may have looked before what the caller knows of.
+   */
   beatNow(): Promise<void> {
-    this.#beating ??= this.#beat().finally(() => {
+    if (this.#sent) this.#again = true
+    this.#beating ??= this.#beatUntilQuiet().finally(() => {
       this.#beating = undefined
     })
     return this.#beating
+  }
+
+  async #beatUntilQuiet(): Promise<void> {
+    await Promise.resolve() // callers of the same moment come along
+    do {
+      this.#again = false
+      await this.#beat().finally(() => {
+        this.#sent = false
+      })
+    } while (this.#again && !this.#stopped)
   }
 
   async #beat(): Promise<void> {
@@ -122,7 +138,8 @@ export class Heartbeat implements Service {
       this.answered = true
       if (beat.known) this.#trustedUntilMs = sentMs + leaseMs
       await onBeat(beat)
-      waitMs = this.#nextMs(beat)
+      // Declared dead and registered anew: the new lease is trusted with the next beat, so that comes at once.
+      waitMs = beat.known ? this.#nextMs(beat) : 0
     } catch (error) {
       if (this.answered) log.warn('heartbeat failed', { reason: String(error) })
       this.answered = false
@@ -139,6 +156,7 @@ export class Heartbeat implements Service {
     // A half-open connection never answers; ending it makes the statement fail.
     const late = clock.after(answerTimeoutMs, () => void client.end().catch(() => {}))
     try {
+      this.#sent = true
       const [row] = await database.send<BeatRow>(client, statement, [worker(), leaseMs, pools, unknownKinds(), mayLead()])
       if (!row) throw new Error('the heartbeat got an empty answer')
       const [known, term, leaderMs, ready, running, cancel, suspects, nowMs, dueMs, nextLeaseMs, chores] = row

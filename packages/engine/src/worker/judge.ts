@@ -3,6 +3,7 @@
  */
 import type { Kind } from '../job/kind.ts'
 import type { Done, Outcome } from '../job/outcome.ts'
+import { delayAfter } from '../job/retry.ts'
 import { type StoredError, storeError } from '../support/errors.ts'
 import type { Claim } from './claim.ts'
 
@@ -29,12 +30,12 @@ export function judge(claim: Claim, kind: Pick<Kind, 'retry'>, outcome: Outcome,
     case 'fail':
       return { outcome: 'failed', error: storeError(outcome.error) }
     case 'cancel':
-      return { outcome: 'canceled', error: outcome.reason === undefined ? undefined : { message: outcome.reason } }
+      return { outcome: 'canceled', error: outcome.reason === undefined ? undefined : storeError(outcome.reason) }
     case 'retry': {
       const error = outcome.error === undefined ? undefined : storeError(outcome.error)
       if (claim.attempt >= claim.maxAttempts)
         return { outcome: 'failed', error: error ?? { message: `gave up after ${claim.attempt} attempts` } }
-      return { outcome: 'retry', delayMs: outcome.afterMs ?? kind.retry.delayMs(claim.attempt, random), error }
+      return { outcome: 'retry', delayMs: outcome.afterMs ?? delayAfter(kind.retry, claim.attempt, random), error }
     }
   }
 }

@@ -84,8 +84,15 @@ function ask(child: ChildProcess, question: { module: string; input: unknown }, 
     }
     child.once('exit', died)
     child.once('message', answered)
-    child.send(question, (error) => {
-      if (error) child.kill('SIGKILL')
-    })
+    try {
+      child.send(question, (error) => {
+        if (error) child.kill('SIGKILL')
+      })
+    } catch (error) {
+      // The input cannot travel (a function, say): the child never heard of it and is as good as before.
+      child.off('exit', died)
+      child.off('message', answered)
+      resolve({ error: { message: String(error) } })
+    }
   })
 }

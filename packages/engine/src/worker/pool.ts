@@ -71,6 +71,11 @@ export class Pool {
     void this.#pump()
   }
 
+  /** A job ended or the settler caught up: look, if there was a reason to and no room. */
+  goOn(): void {
+    if (this.#maybeMore && !this.#claiming && this.#room() > 0) void this.#pump()
+  }
+
   /** No more claims and no more starts; gives what was claimed and not started. */
   hold(): Claim[] {
     this.#held = true
@@ -108,7 +113,8 @@ export class Pool {
         const full = sentMs >= this.#nextFullLookMs
         const claims = await this.#options.claim(room, full ? lowestRank : this.#since)
         this.#backlog = claims.length === room
-        if (this.#backlog) this.#maybeMore = true
+        // A short look that did not start at the very start says nothing about what lies before: the next one does.
+        if (this.#backlog || !full) this.#maybeMore = true
         this.#remember(claims, full, sentMs)
         this.#accept(claims)
       }
@@ -153,7 +159,7 @@ export class Pool {
     this.#running--
     this.#ended++
     this.#fill()
-    if (this.#maybeMore && !this.#claiming && this.#room() > 0) void this.#pump()
+    this.goOn()
   }
 
   /** How fast jobs end here, smoothed: what to claim ahead follows from it. */

@@ -10,10 +10,11 @@
  * like any other failed attempt.
  */
 import { enqueueRows } from '../job/enqueue.ts'
+import { addDays, isMissingDay } from '../job/missing-day.ts'
 import { encodeRequest } from '../job/request.ts'
 import { onClient } from '../postgres/client.ts'
 import type { Database } from '../postgres/database.ts'
-import { isTransient, sqlState } from '../postgres/transient.ts'
+import { isTransient } from '../postgres/transient.ts'
 import { type Clock, pause } from '../support/clock.ts'
 import type { Probe } from '../support/fail-point.ts'
 import type { Log } from '../support/log.ts'
@@ -172,7 +173,7 @@ export class Settler {
       try {
         return await act()
       } catch (error) {
-        if (isMissingDay(error)) await database.pool.query("select sluice.add_days((sluice.now() at time zone 'UTC')::date, 7)")
+        if (isMissingDay(error)) await addDays(database)
         else if (!isTransient(error) || tries >= triesMax) throw error
         else log.warn('settle is tried again', { reason: String(error) })
         if (!trusted()) return undefined
@@ -198,9 +199,4 @@ export class Settler {
   #giveUp(group: readonly Ended[]): void {
     this.#options.onSettled(group, new Set(group.map(({ claim }) => claim.id)))
   }
-}
-
-/** 23514: the ledger has no day for this row, because no leader was there to make it. */
-function isMissingDay(error: unknown): boolean {
-  return sqlState(error) === '23514' && error instanceof Error && error.message.includes('no partition')
 }

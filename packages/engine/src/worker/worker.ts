@@ -19,6 +19,7 @@ import { Pool } from './pool.ts'
 import { auditWorker, deregisterWorker, markStopping, registerWorker } from './register.ts'
 import type { Ended } from './settle.ts'
 import { Settler } from './settler.ts'
+import { StopSwitch } from './stop-switch.ts'
 
 export interface WorkerOptions {
   readonly database: Database
@@ -43,7 +44,7 @@ const claimRetryMs = 250
 
 interface Held {
   readonly claim: Claim
-  readonly stop: AbortController
+  readonly stop: StopSwitch
   /** Given to the settler: a claim ends once. */
   ended: boolean
 }
@@ -202,7 +203,7 @@ export class Worker implements Service {
   #admit(claims: Claim[]): Claim[] {
     const wasIdle = this.#held.size === 0
     const mine = claims.filter((claim) => {
-      this.#held.set(claim.id, { claim, stop: new AbortController(), ended: false })
+      this.#held.set(claim.id, { claim, stop: new StopSwitch(), ended: false })
       const known = this.#options.kinds.has(claim.kind)
       if (known && !this.#stopping && (!this.#alone || claim.crashes >= suspectCrashes)) return true
       if (!known) this.unknownKinds.add(claim.kind)
@@ -245,6 +246,7 @@ export class Worker implements Service {
   #forget(group: readonly Ended[], stale: ReadonlySet<number>): void {
     for (const { claim } of group) if (this.#held.get(claim.id)?.claim.fence === claim.fence) this.#held.delete(claim.id)
     this.#options.onSettled(group, stale)
+    for (const pool of this.pools.values()) pool.goOn()
     this.#tellIfEnded()
   }
 
