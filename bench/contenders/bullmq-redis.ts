@@ -1,5 +1,8 @@
 /**
  * BullMQ 6.7 on Redis with the durability that Redis has out of the box: snapshots now and then, no append-only file.
+ *
+ * Tuned means concurrency 100; 50, 200, 400 and 500 do not differ beyond the noise, 1 and 10 are slower. Bulk calls of 1,000 jobs
+ * beat 5,000, and two at once do not beat one.
  */
 import { Queue, Worker } from 'bullmq'
 import type { Contender, Place, Session } from './contender.ts'

@@ -13,10 +13,12 @@ export interface Entry {
 }
 
 export const roster: readonly Entry[] = [
-  ...peer('graphile-worker', 'postgres', () => import('./graphile-worker.ts')),
-  ...peer('pg-boss', 'postgres', () => import('./pg-boss.ts')),
-  ...peer('bullmq-redis', 'redis', () => import('./bullmq-redis.ts')),
-  ...peer('bullmq-postgres', 'postgres', () => import('./bullmq-postgres.ts')),
+  ...both('sluice', 'ours', 'postgres', () => import('./sluice.ts')),
+  { name: 'floor', side: 'floor', store: 'postgres', settings: 'tuned', load: async () => (await import('./floor.ts')).floor },
+  ...both('graphile-worker', 'peer', 'postgres', () => import('./graphile-worker.ts')),
+  ...both('pg-boss', 'peer', 'postgres', () => import('./pg-boss.ts')),
+  ...both('bullmq-redis', 'peer', 'redis', () => import('./bullmq-redis.ts')),
+  ...both('bullmq-postgres', 'peer', 'postgres', () => import('./bullmq-postgres.ts')),
 ]
 
 export async function contenderNamed(name: string): Promise<Contender> {
@@ -25,12 +27,12 @@ export async function contenderNamed(name: string): Promise<Contender> {
   return found.load()
 }
 
-function peer(
+function both(
   name: string,
+  side: Entry['side'],
   store: Entry['store'],
   module: () => Promise<{ asDocumented: Contender; tuned: Contender }>,
 ): Entry[] {
-  const side = 'peer'
   return [
     { name: `${name} tuned`, side, store, settings: 'tuned', load: async () => (await module()).tuned },
     { name: `${name} default`, side, store, settings: 'default', load: async () => (await module()).asDocumented },

@@ -4,10 +4,10 @@
  * The clock runs from the start of the first handler, so connecting and starting up are not counted, to the moment when the
  * store says that nothing is left unsettled. The store is asked only after the last handler has started, every five
  * milliseconds, with a question that is cheap in every store. A contender that does not finish within the cap is stopped and
- * judged by what it had durably finished by then; that happens only to default settings.
+ * judged by what it had durably finished by then.
  */
 
-import type { Place } from '../contenders/contender.ts'
+import type { Place, Session } from '../contenders/contender.ts'
 import { contenderNamed } from '../contenders/roster.ts'
 import { monotonicMs, pause } from '../measure/clock.ts'
 
@@ -36,13 +36,24 @@ export async function drain(input: DrainInput): Promise<DrainFigures> {
   await session.connect()
   const starts = watchStarts(input.jobs, input.slices ?? 0)
   const stop = await session.work(starts.onJob)
-  const capped = await Promise.race([starts.all.then(() => false), pause(input.capMs).then(() => true)])
-  while (!capped && !(await session.allSettled())) await pause(askEveryMs)
-  const settled = capped ? input.jobs - (await session.unsettled()) : input.jobs
+  const endAtMs = monotonicMs() + input.capMs
+  const finished = (await within(endAtMs, starts.all)) && (await becomesSettled(session, endAtMs))
+  const settled = finished ? input.jobs : input.jobs - (await session.unsettled())
   const seconds = (monotonicMs() - starts.firstAt()) / 1000
   await stop()
   await session.close()
-  return { pid: process.pid, settled, seconds, jobsPerSecond: settled / seconds, finished: !capped, slices: starts.slices() }
+  return { pid: process.pid, settled, seconds, jobsPerSecond: settled / seconds, finished, slices: starts.slices() }
+}
+
+const within = (endAtMs: number, event: Promise<void>): Promise<boolean> =>
+  Promise.race([event.then(() => true), pause(endAtMs - monotonicMs()).then(() => false)])
+
+async function becomesSettled(session: Session, endAtMs: number): Promise<boolean> {
+  while (!(await session.allSettled())) {
+    if (monotonicMs() > endAtMs) return false
+    await pause(askEveryMs)
+  }
+  return true
 }
 
 /** Counts distinct handler starts. A job that starts twice in a drain without faults is an error of the contender. */

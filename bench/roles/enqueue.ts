@@ -1,6 +1,7 @@
 /**
  * Enqueues from this one process: in bulk calls, or one job a call with 64 callers at once. The clock runs from the first call
- * to the return of the last one; a call that returned means that its jobs are committed.
+ * to the return of the last one; a call that returned means that its jobs are committed. Single enqueues also end when their time
+ * is up.
  */
 import type { Contender, Place, Session } from '../contenders/contender.ts'
 import { contenderNamed } from '../contenders/roster.ts'
@@ -11,13 +12,16 @@ export interface EnqueueInput {
   readonly place: Place
   readonly manner: 'bulk' | 'single'
   readonly jobs: number
+  readonly capMs: number
 }
 
 export interface EnqueueFigures {
   readonly pid: number
+  readonly jobs: number
   readonly seconds: number
   readonly jobsPerSecond: number
-  readonly enqueued: number
+  /** What the store says afterwards. */
+  readonly stored: number
 }
 
 const singleCallers = 64
@@ -26,13 +30,15 @@ export async function enqueue(input: EnqueueInput): Promise<EnqueueFigures> {
   const contender = await contenderNamed(input.contender)
   const session = contender.open(input.place)
   await session.connect()
-  const startedAt = monotonicMs()
+  const startedAtMs = monotonicMs()
+  const endAtMs = startedAtMs + input.capMs
+  let jobs = input.jobs
   if (input.manner === 'bulk') await inBulk(contender, session, 0, input.jobs)
-  else await oneByOne(session, input.jobs)
-  const seconds = (monotonicMs() - startedAt) / 1000
-  const enqueued = await session.unsettled()
+  else jobs = await oneByOne(session, input.jobs, endAtMs)
+  const seconds = (monotonicMs() - startedAtMs) / 1000
+  const stored = await session.unsettled()
   await session.close()
-  return { pid: process.pid, seconds, jobsPerSecond: input.jobs / seconds, enqueued }
+  return { pid: process.pid, jobs, seconds, jobsPerSecond: jobs / seconds, stored }
 }
 
 /** Enqueues the numbers from `first` on, in the calls that suit the contender. */
@@ -49,10 +55,11 @@ export async function inBulk(contender: Contender, session: Session, first: numb
   await Promise.all(Array.from({ length: parallel }, caller))
 }
 
-async function oneByOne(session: Session, jobs: number): Promise<void> {
+async function oneByOne(session: Session, jobs: number, endAtMs: number): Promise<number> {
   let next = 0
   const caller = async () => {
-    while (next < jobs) await session.enqueueOne(next++)
+    while (next < jobs && monotonicMs() < endAtMs) await session.enqueueOne(next++)
   }
   await Promise.all(Array.from({ length: singleCallers }, caller))
+  return next
 }

@@ -58,7 +58,7 @@ create table sluice.job (
   constraint job_is_live check (state not in ('succeeded', 'canceled')),
   constraint job_runs_on_a_worker check ((state = 'running') = (worker is not null)),
   constraint job_scheduled_has_a_time check (state <> 'scheduled' or run_at is not null),
-  constraint job_key_has_a_rule check (key is null or key_rule in ('end', 'start', 'again'))
+  constraint job_key_has_a_rule check (key is null or (key_rule is not null and key_rule in ('end', 'start', 'again')))
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_insert_scale_factor = 0.2,
         autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
 

@@ -208,14 +208,14 @@ begin
            full_key, case when full_key is not null then 'end' end, parent, root, max_attempts, case when due_at > at then due_at end, at
     from input
     where unique_for is null and (mode is null or mode = 'keep')
-    order by full_key nulls last      -- two statements that share keys must meet them in the same order
+    order by full_key nulls last, ordinality      -- two statements that share keys must meet them in the same order; of equal rows the first is kept
     on conflict (key) where key is not null and state <> 'failed' do nothing
     returning id, state, pool, run_at)
   select (select array_agg(id) from (select id from input order by ordinality) i),
          array(select distinct pool from fresh where state = 'ready'),
          (select min(run_at) from fresh),
          case when (select count(*) from fresh) < jsonb_array_length(jobs)
-              then (select json_agg(to_json(i) order by i.full_key) from input i where not exists (select from fresh f where f.id = i.id)) end
+              then (select json_agg(to_json(i) order by i.full_key, i.ordinality) from input i where not exists (select from fresh f where f.id = i.id)) end
   into ids, ready, due, rest;
 
   if rest is not null then

@@ -49,18 +49,24 @@ language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
-  at timestamptz := sluice.now();
+  at_ms bigint := date_part('epoch', sluice.now()) * 1000;
+  step_ms bigint := (select priority_step_ms from sluice.setting);
   pools text[];
+  due timestamptz;
 begin
+  -- Its rank tells when the follower was meant to run, which may still be to come.
   with freed as (
     update sluice.job f
-    set state = 'ready', run_at = null, key = f.after_key, after_key = null,
-        rank = sluice.rank(at, f.priority, (select priority_step_ms from sluice.setting))
+    set state = case when f.rank + f.priority * step_ms > at_ms then 'scheduled' else 'ready' end::sluice.job_state,
+        run_at = case when f.rank + f.priority * step_ms > at_ms then to_timestamp((f.rank + f.priority * step_ms) / 1000.0) end,
+        rank = greatest(f.rank, at_ms - f.priority * step_ms),
+        key = f.after_key,
+        after_key = null
     where f.after_key = any(keys)
       and not exists (select from sluice.job h where h.key = f.after_key and h.state <> 'failed')
-    returning f.pool)
-  select array_agg(distinct pool) into pools from freed;
-  perform sluice.wake(pools, null);
+    returning f.pool, f.state, f.run_at)
+  select array_agg(distinct pool) filter (where state = 'ready'), min(run_at) into pools, due from freed;
+  perform sluice.wake(pools, due);
 end $$;
 
 -- Ends claims that went well: out of the job table, into the ledger. A claim whose fence is old is left alone and its id is answered.

@@ -67,7 +67,10 @@ begin
   from sluice.job j where j.state = 'running' and j.worker = in_worker;
 
   suspects := exists (select from sluice.job j where j.state = 'ready' and j.crashes >= 2 and j.pool = any(pools) and j.kind <> all(unknown_kinds)
-                      and not exists (select from sluice.pause p where (p.scope = 'kind' and p.name = j.kind) or (p.scope = 'pool' and p.name = j.pool)));
+                      and not exists (select from sluice.pause p where (p.scope = 'kind' and p.name = j.kind) or (p.scope = 'pool' and p.name = j.pool))
+                      -- An idle process takes it; of the busy ones, one makes room for it and the others go on.
+                      and (running = 0 or in_worker = (select min(w.id) from sluice.worker w where w.lease_until > at and not w.stopping
+                                                       and w.pools ? j.pool and j.kind = any(w.kinds))));
   now_ms := date_part('epoch', at) * 1000;
   if term is not null then
     due_ms := (select extract(epoch from j.run_at - at) * 1000 from sluice.job j where j.state = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1);

@@ -44,6 +44,7 @@ export function createEngine<Services>(options: EngineOptions<Services>): Engine
 export class Engine {
   readonly #options: Settled
   readonly #database: Database
+  readonly #waker: Waker
   readonly #enqueuer: Enqueuer
   readonly #worker: Worker
   readonly #heartbeat: Heartbeat
@@ -59,7 +60,8 @@ export class Engine {
     const database = new Database({ url: options.database, poolMax: options.poolMax, prepare: options.prepare, log })
     this.#database = database
     const poolOf = (request: EncodedRequest): string | undefined => request.pool ?? kinds.get(request.kind)?.pool
-    this.#enqueuer = new Enqueuer(database, new Waker({ database, clock, poolOf, wakeHere: (pool) => this.#worker.wake(pool) }))
+    this.#waker = new Waker({ database, clock, poolOf, wakeHere: (pool) => this.#worker.wake(pool) })
+    this.#enqueuer = new Enqueuer(database, this.#waker)
     const trusted = (): boolean => this.#heartbeat.trusted
     const beatNow = (): void => void this.#heartbeat.beatNow()
     const wake = (pools: readonly string[]): void => {
@@ -241,6 +243,7 @@ export class Engine {
       await this.#heartbeat.stop()
     }
     await this.#prepared?.catch(() => {})
+    await this.#waker.flush()
     await this.#database.close()
   }
 

@@ -40,7 +40,7 @@ export interface Attempt {
 
 const liveJobs: Sql = sql`
   select id, kind, pool, owner, state, priority, payload, key, parent, root, attempt, max_attempts as "maxAttempts", crashes, worker,
-         run_at as "runAt", created_at as "createdAt", started_at as "startedAt", null::timestamptz as "finishedAt", cancel_at as "cancelRequestedAt", error
+         nullif(run_at, 'infinity') as "runAt", created_at as "createdAt", started_at as "startedAt", null::timestamptz as "finishedAt", cancel_at as "cancelRequestedAt", error
   from sluice.job`
 
 const finishedJobs: Sql = sql`

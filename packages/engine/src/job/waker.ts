@@ -6,7 +6,7 @@
  * told directly.
  */
 import type { Database } from '../postgres/database.ts'
-import type { Clock } from '../support/clock.ts'
+import type { Clock, Timer } from '../support/clock.ts'
 import type { EncodedRequest } from './request.ts'
 
 const quietMs = 5
@@ -24,7 +24,7 @@ export class Waker {
   readonly #pools = new Set<string>()
   #lastMs = Number.NEGATIVE_INFINITY
   #due = false
-  #armed = false
+  #timer: Timer | undefined
 
   constructor(options: WakerOptions) {
     this.#options = options
@@ -46,13 +46,14 @@ export class Waker {
     if (notified) return
     for (const pool of pools) this.#pools.add(pool)
     if (ready.length < requests.length) this.#due = true
-    if (this.#armed) return
-    this.#armed = true
-    this.#options.clock.after(quietMs, () => void this.#notify())
+    this.#timer ??= this.#options.clock.after(quietMs, () => void this.flush())
   }
 
-  async #notify(): Promise<void> {
-    this.#armed = false
+  /** Sends the wake-up that is due, if one is; a process that leaves does not take it along. */
+  async flush(): Promise<void> {
+    if (!this.#timer) return
+    this.#timer.cancel()
+    this.#timer = undefined
     this.#lastMs = this.#options.clock.monotonic()
     const messages = [...this.#pools].map((pool) => `ready:${pool}`)
     if (this.#due) messages.push('due:0') // which one is first, the leader asks for itself

@@ -36,8 +36,9 @@ export class Promoter {
    * after the database looked. If there was nothing to it, one look too many finds nothing.
    */
   sleep(dueMs: number | undefined): void {
-    if (dueMs === undefined) return
-    const { clock } = this.#options
+    const { clock, term } = this.#options
+    // Whoever no longer leads waits for nothing: a timer would keep a process alive that has left.
+    if (dueMs === undefined || term() === undefined) return
     // Rounded up: a timer that fires a moment too soon finds nothing.
     const waitMs = Math.max(0, Math.ceil(dueMs))
     const dueAtMs = clock.monotonic() + waitMs

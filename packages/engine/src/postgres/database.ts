@@ -78,7 +78,10 @@ export class Database implements Executor {
       if (!this.#prepare || !isNameTrouble(error)) throw error
       this.#prepare = false
       this.#options.log.warn('prepared statements are off', { reason: 'the pooler does not keep them' })
-      return this.send<R>(on, { name, text }, values)
+      // Inside a transaction the complaint has aborted everything: whoever owns it starts again, now without names.
+      return this.send<R>(on, { name, text }, values).catch((second: unknown) => {
+        throw sqlState(second) === '25P02' ? error : second
+      })
     }
   }
 

@@ -11,6 +11,8 @@ const transientStates = new Set([
   '57P03', // cannot connect now
   '57P05', // idle session timeout
   '25P03', // idle in transaction timeout
+  '26000', // a pooler forgot a prepared statement; they are off from now on
+  '42P05', // or gave us a connection that knows it already
 ])
 
 const transientCodes = new Set([

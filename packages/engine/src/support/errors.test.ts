@@ -56,7 +56,7 @@ describe('whatever was thrown becomes plain text', () => {
     ['an error that throws when its stack is read', throwing('stack')],
     ['an error that throws when its code is read', throwing('code')],
     ['a proxy that was revoked', revoked()],
-    ['an object that throws when it is written as JSON', { toJSON: () => undefined.missing } as unknown],
+    ['an object that throws when it is written as JSON', { toJSON: () => JSON.parse('{') }],
   ])('%s', ([, thrown]) => {
     const stored = storeError(thrown)
     expect(stored).toEqual(JSON.parse(JSON.stringify(stored)))

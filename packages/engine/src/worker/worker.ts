@@ -61,6 +61,7 @@ export class Worker implements Service {
   #auditDue = false
   #mismatches = 0
   #alone: Promise<void> | undefined
+  #callOff: () => void = () => {}
   #waitingForEnd: (() => void)[] = []
   #stopping: Promise<void> | undefined
 
@@ -135,6 +136,7 @@ export class Worker implements Service {
     if (this.#auditDue) this.wakeAll()
     for (const pool of beat.ready) this.pools.get(pool)?.wake()
     if (beat.suspects) this.#runSuspects()
+    else this.#callOff()
   }
 
   /** Jobs that are suspected of killing their process wait for one that is idle. */
@@ -274,6 +276,7 @@ export class Worker implements Service {
     for (const id of this.#held.keys()) this.#abort(id, 'lease lost')
     this.#held.clear()
     this.#tellIfEnded()
+    if (this.#stopping) return // whoever leaves does not come back
     await this.start()
     for (const pool of this.pools.values()) pool.release()
   }
@@ -295,8 +298,12 @@ export class Worker implements Service {
   async #runAlone(): Promise<void> {
     const { database, log } = this.#options
     for (const pool of this.pools.values()) for (const claim of pool.hold()) this.#end(claim, handBack)
-    await this.#allEnded()
-    while (!this.#stopping && this.#options.trusted()) {
+    // An idle process may take them meanwhile; then this one goes on with what it was doing.
+    const calledOff = new Promise<void>((resolve) => {
+      this.#callOff = resolve
+    })
+    await Promise.race([this.#allEnded(), calledOff])
+    while (!this.busy && !this.#stopping && this.#options.trusted()) {
       const claim = await claimSuspect(database, this.#id, [...this.pools.keys()], [...this.unknownKinds])
       if (!claim) return
       log.warn('suspect runs alone', { job: claim.id, kind: claim.kind, crashes: claim.crashes })

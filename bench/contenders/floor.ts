@@ -1,0 +1,94 @@
+/**
+ * The floor: the very statements that Sluice sends, in a bare loop. No handlers, no pool, no retries, no listening; what is
+ * left is what PostgreSQL and the driver cost. Nothing that sends these statements can be faster.
+ *
+ * The texts are checked against what PostgreSQL saw the engine send (`proof.ts`), so they cannot drift apart. Claims and
+ * settles overlap: while one batch is settled the next is claimed on another connection. The sizes are the engine's own under
+ * load; claims of 250, 500 and 2,000 and settles of 250 and 1,000 were tried and are no faster.
+ */
+import { Pool, types } from 'pg'
+import type { Contender, Place, Session } from './contender.ts'
+import { observe } from './observer.ts'
+
+export const claimText =
+  'select id, fence, kind, payload, attempt, max_attempts, crashes, rank, owner, root, created_ms from sluice.claim($1, $2, $3, $4, $5)'
+export const settleText = 'select sluice.settle_done($1::bigint[], $2::bigint[])'
+export const enqueueText = 'select ids, existing from sluice.enqueue_many($1::jsonb, $2)'
+
+const claimSize = 1000
+const settleSize = 500
+const settlesUnderWayMax = 2
+const slackMs = 50
+const worker = 1
+
+type ClaimRow = [
+  id: number,
+  fence: number,
+  kind: string,
+  payload: string,
+  attempt: number,
+  of: number,
+  crashes: number,
+  rank: number,
+]
+
+const bigintAsNumber = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === 20 ? Number : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
+}
+
+function open(place: Place): Session {
+  const pool = new Pool({ connectionString: place.databaseUrl, max: 4, types: bigintAsNumber })
+  pool.on('error', () => {})
+  const observer = observe(place.databaseUrl)
+  const send = async <Row extends unknown[]>(name: string, text: string, values: unknown[]) =>
+    (await pool.query<Row>({ name, text, values, rowMode: 'array' })).rows
+  const settle = (rows: readonly ClaimRow[]) =>
+    send('settle', settleText, [`{${rows.map(([id]) => id).join(',')}}`, `{${rows.map(([, fence]) => fence).join(',')}}`])
+  const unsupported = () => Promise.reject(new Error('the floor only enqueues in bulk and drains'))
+
+  async function loop(onJob: (n: number) => void): Promise<void> {
+    let since = Number.MIN_SAFE_INTEGER
+    let count = 0
+    const settling = new Set<Promise<unknown>>()
+    for (;;) {
+      const rows = await send<ClaimRow>('claim', claimText, ['light', worker, claimSize, since, []])
+      if (rows.length === 0) break
+      since = Math.min(...rows.map((row) => row[7])) - slackMs
+      for (let from = 0; from < rows.length; from += settleSize) {
+        if (settling.size >= settlesUnderWayMax) await Promise.race(settling)
+        const underWay: Promise<unknown> = settle(rows.slice(from, from + settleSize)).finally(() => settling.delete(underWay))
+        settling.add(underWay)
+      }
+      for (let each = 0; each < rows.length; each += 1) onJob(count++)
+    }
+    await Promise.all(settling)
+  }
+
+  return {
+    async prepare() {
+      const sluice = (await import('./sluice.ts')).tuned.open(place)
+      await sluice.prepare()
+      await sluice.close()
+    },
+    connect: async () => void (await pool.query('select 1')),
+    async enqueueBulk(numbers) {
+      const json = `[${numbers.map((n) => `{"kind":"bench.noop","payload":{"n":${n}}}`).join(',')}]`
+      await send('enqueue', enqueueText, [json, true])
+    },
+    enqueueOne: unsupported,
+    enqueueAt: unsupported,
+    async work(onJob) {
+      const looping = loop(onJob)
+      return () => looping
+    },
+    unsettled: () => observer.count(`sluice.job where state in ('ready', 'running')`),
+    allSettled: () => observer.none(`sluice.job where state = 'ready'`, `sluice.job where state = 'running'`),
+    async close() {
+      await pool.end()
+      await observer.close()
+    },
+  }
+}
+
+export const floor: Contender = { bulk: { size: 5000, parallel: 2 }, open }

@@ -1,0 +1,88 @@
+/**
+ * Writes the figures of the saved runs into `results/README.md`: `node bench/report.mjs`.
+ *
+ * A run is saved by `npm run bench -- NAME --json > bench/results/NAME.jsonl`. The text around the figures is kept.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+
+const page = new URL('results/README.md', import.meta.url)
+const [open, close] = ['<!-- figures -->', '<!-- end of figures -->']
+
+/** Bench → what the table shows, and the bars that its summary is held to. */
+const chapters = {
+  drain: { figure: 'jobsPerSecond', unit: 'jobs/s', bars: { ratioToBestPeer: '≥ 1.5', ratioToFloor: '≥ 0.6' } },
+  enqueue: {
+    figure: 'jobsPerSecond',
+    unit: 'jobs/s',
+    bars: { bulkRatioToBestPeer: '≥ 1.2', bulkRatioToFloor: '≥ 0.7', singleRatioToBestPeer: '≥ 1.5' },
+  },
+  latency: {
+    figure: 'p50Ms',
+    second: 'p95Ms',
+    unit: 'ms',
+    bars: { p50RatioToBestPostgresPeer: '≤ 0.8', p95RatioToBestPostgresPeer: '≤ 0.8', p50RatioToBullmq: 'aim ≤ 1' },
+  },
+  delayed: { figure: 'p95LatenessMs', second: 'jobP50Ms', unit: 'ms', bars: { p95LatenessMs: '≤ 20' } },
+  history: { figure: 'jobsPerSecond', unit: 'jobs/s', bars: { ratioToEmpty: '≥ 0.85' } },
+  horizon: { figure: 'jobsPerSecond', second: 'lastToFirst', unit: 'jobs/s', bars: { ratioToFree: '≥ 0.6' } },
+  idle: {
+    figure: 'statementsPerMinute',
+    second: 'idleRssMb',
+    unit: 'statements/min',
+    bars: { statementsPerMinute: '≤ 15', claimStatements: '0', idleRssMb: '≤ 110' },
+  },
+  recovery: { figure: 'seconds', unit: 's', bars: { seconds: '≤ 15', lost: '0', doubled: '0' } },
+}
+
+const text = readFileSync(page, 'utf8')
+const figures = Object.entries(chapters).flatMap(([name, chapter]) => chapterOf(name, chapter))
+writeFileSync(
+  page,
+  `${text.slice(0, text.indexOf(open) + open.length)}\n\n${figures.join('\n')}\n${text.slice(text.indexOf(close))}`,
+)
+
+function chapterOf(name, { figure, second, unit, bars }) {
+  const file = new URL(`results/${name}.jsonl`, import.meta.url)
+  if (!existsSync(file)) return []
+  const lines = readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const summary = lines.find((line) => line.summary)
+  const columns = [figure, ...(second ? [second] : [])]
+  const heading = `## ${name}`
+  const rows = [...groupBy(lines.filter((line) => !line.summary))].map(([contender, own]) => {
+    const cells = columns.map((column) => spread(own.map((line) => line[column])))
+    return `| ${contender} | ${cells.join(' | ')} | ${own.length} |`
+  })
+  const held = Object.entries(bars).map(([key, bar]) => `| \`${key}\` | ${show(summary[key])} | ${bar} |`)
+  const titles = columns.map((column, at) => (at === 0 && column !== unit ? `${column}, ${unit}` : column))
+  return [
+    heading,
+    '',
+    `| | ${titles.join(' | ')} | rounds |`,
+    `|---|${columns.map(() => '---|').join('')}---|`,
+    ...rows,
+    '',
+    '| summary | | bar |',
+    '|---|---|---|',
+    ...held,
+    '',
+  ]
+}
+
+function groupBy(lines) {
+  const groups = new Map()
+  for (const line of lines) groups.set(line.contender, [...(groups.get(line.contender) ?? []), line])
+  return groups
+}
+
+function spread(values) {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2
+  return sorted.length === 1 ? show(middle) : `**${show(middle)}** (${show(sorted[0])} … ${show(sorted.at(-1))})`
+}
+
+function show(value) {
+  return typeof value === 'number' ? Number(value.toPrecision(4)).toLocaleString('en') : String(value)
+}

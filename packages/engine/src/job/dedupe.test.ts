@@ -1,0 +1,169 @@
+/** Dedupe while a job is active: what a key covers, whom it belongs to, when it is free again, and what each mode does to the second job. */
+import type pg from 'pg'
+import { expect } from 'vitest'
+import { test } from '../../../../test/support/database.ts'
+import { createTestKit } from '../testing/test-kit.ts'
+import { defineKind } from './kind.ts'
+import { done, fail } from './outcome.ts'
+import { once } from './retry.ts'
+
+const mail = defineKind('mail', { retry: once, run: ({ payload }) => (payload['bad'] ? fail('bad') : done()) })
+const push = defineKind('push', { run: () => {} })
+
+/** Takes the next job as a worker would, and says how it ended. */
+const claim = async (client: pg.Client): Promise<{ id: string; fence: string }> =>
+  (await client.query(`select id, fence from sluice.claim('light', 1, 1, -9e15::bigint, '{}')`)).rows[0]
+const settle = (client: pg.Client, { id, fence }: { id: string; fence: string }, outcome: string): Promise<unknown> =>
+  client.query(`select sluice.settle(1, array[$1::bigint], array[$2::bigint], array[$3], array[0::float8], array[null::timestamptz], array[null::jsonb])`, [
+    id,
+    fence,
+    outcome,
+  ])
+
+test('[E-05] keep: while a job is scheduled, ready, paused or running, a second one with its key is the same job', async ({ engines, client }) => {
+  const engine = engines({ kinds: [mail] })
+  const again = () => engine.enqueue(mail({ second: true }, { key: 'ann' }))
+  const { id, created } = await engine.enqueue(mail({ first: true }, { key: 'ann', delay: '1h' }))
+  expect(created).toBe(true)
+  expect(await again()).toEqual({ id, created: false })
+  for (const state of ['ready', 'paused']) {
+    await client.query(`update sluice.job set state = $1, run_at = null`, [state])
+    expect(await again()).toEqual({ id, created: false })
+  }
+  await client.query(`update sluice.job set state = 'ready'`)
+  const held = await claim(client)
+  expect(await again()).toEqual({ id, created: false })
+  expect(await engine.find(id)).toMatchObject({ state: 'running', payload: { first: true } })
+  await settle(client, held, 'done')
+  expect(await again()).toMatchObject({ created: true })
+})
+
+test('[E-05] a key is let go when its job is canceled', async ({ engines }) => {
+  const engine = engines({ kinds: [mail] })
+  const { id } = await engine.enqueue(mail({}, { key: 'ann' }))
+  await engine.cancel(id)
+  expect(await engine.enqueue(mail({}, { key: 'ann' }))).toMatchObject({ created: true })
+})
+
+test('[E-05] a failed job lets its key go, and cannot be retried while another holds it', async ({ database, engines }) => {
+  const kit = await createTestKit({ database: database.url, kinds: [mail] })
+  const engine = engines({ kinds: [mail] })
+  const dead = await engine.enqueue(mail({ bad: true }, { key: 'ann' }))
+  await kit.drain()
+  const fresh = await engine.enqueue(mail({}, { key: 'ann' }))
+  expect(fresh.created).toBe(true)
+  expect(await engine.retry(dead.id)).toEqual(new Map([[dead.id, 'conflict']]))
+  expect(await engine.find(dead.id)).toMatchObject({ state: 'failed' })
+  await kit.drain()
+  expect(await engine.retry(dead.id)).toEqual(new Map([[dead.id, 'retried']]))
+  expect(await engine.enqueue(mail({}, { key: 'ann' }))).toEqual({ id: dead.id, created: false })
+  await kit.close()
+})
+
+test('[E-05] a key belongs to its kind: two kinds with the same key do not swallow each other’s jobs', async ({ engines }) => {
+  const engine = engines({ kinds: [mail, push] })
+  await engine.enqueue(mail({}, { key: 'ann' }))
+  expect(await engine.enqueue(push({}, { key: 'ann' }))).toMatchObject({ created: true })
+})
+
+test('[E-05] the default key is made of owner and canonical payload', async ({ engines }) => {
+  const engine = engines({ kinds: [mail] })
+  const first = await engine.enqueue(mail({ a: 1, b: [{ c: 2, d: 3 }] }, { dedupe: 'keep' }))
+  const same = await engine.enqueue(mail({ b: [{ d: 3, c: 2 }], a: 1 }, { dedupe: 'keep' }))
+  expect(same).toEqual({ id: first.id, created: false })
+  for (const other of [mail({ a: 1 }, { dedupe: 'keep' }), mail({ a: 1, b: [{ c: 2, d: 3 }] }, { dedupe: 'keep', owner: 'ann' })])
+    expect(await engine.enqueue(other)).toMatchObject({ created: true })
+})
+
+test('[E-05] the default key is the same from TypeScript and from plain SQL', async ({ engines, client }) => {
+  const engine = engines({ kinds: [mail] })
+  const payload = { text: 'ä 💥 "\\', n: 1.5, list: [true, null], deep: { z: 1, a: 2 } }
+  const { id } = await engine.enqueue(mail(payload, { dedupe: 'keep', owner: 'ann' }))
+  const { rows } = await client.query(`select id, created from sluice.enqueue('mail', $1, mode => 'keep', owner => 'ann')`, [payload])
+  expect(rows).toEqual([{ id: String(id), created: false }])
+})
+
+test('[E-05] a kind says how its jobs are deduped, and none lets one through nevertheless', async ({ engines }) => {
+  const daily = defineKind('daily', { dedupe: 'keep', uniqueFor: '1d', run: () => {} })
+  const engine = engines({ kinds: [daily] })
+  const { id } = await engine.enqueue(daily({ day: 1 }))
+  expect(await engine.enqueue(daily({ day: 1 }))).toEqual({ id, created: false })
+  expect(await engine.enqueue(daily({ day: 1 }, { dedupe: 'none' }))).toMatchObject({ created: true })
+})
+
+test('jobs without a key and a mode all run', async ({ engines }) => {
+  const engine = engines({ kinds: [mail] })
+  const made = await engine.enqueueMany([mail({}), mail({}), mail({})])
+  expect(new Set(made.map(({ id }) => id)).size).toBe(3)
+})
+
+test('[E-05] replace: the payload of a job that waits is replaced, its time and place are kept', async ({ engines, client }) => {
+  const engine = engines({ kinds: [mail] })
+  const { id } = await engine.enqueue(mail({ n: 1 }, { key: 'ann', dedupe: 'replace', delay: '1h' }))
+  const before = await engine.find(id)
+  expect(await engine.enqueue(mail({ n: 2 }, { key: 'ann', dedupe: 'replace' }))).toEqual({ id, created: false })
+  expect(await engine.find(id)).toEqual({ ...before, payload: { n: 2 } })
+  expect(await claim(client)).toBeUndefined()
+})
+
+test('[E-05] replace: a job that runs has its payload already, so the second one is a job of its own', async ({ engines, client }) => {
+  const engine = engines({ kinds: [mail] })
+  const first = await engine.enqueue(mail({ n: 1 }, { key: 'ann', dedupe: 'replace' }))
+  await claim(client)
+  const second = await engine.enqueue(mail({ n: 2 }, { key: 'ann', dedupe: 'replace' }))
+  expect(second.created).toBe(true)
+  expect(await engine.find(first.id)).toMatchObject({ state: 'running', payload: { n: 1 } })
+  expect(await engine.enqueue(mail({ n: 3 }, { key: 'ann', dedupe: 'replace' }))).toEqual({ id: second.id, created: false })
+  expect(await engine.find(second.id)).toMatchObject({ payload: { n: 3 } })
+})
+
+test('[E-05] debounce: each call puts the job off, and it runs once with the last payload', async ({ database }) => {
+  const seen: unknown[] = []
+  const index = defineKind('index', { dedupe: 'debounce', key: () => 'all', run: ({ payload }) => void seen.push(payload) })
+  const kit = await createTestKit({ database: database.url, kinds: [index] })
+  for (let n = 1; n <= 5; n++) {
+    await kit.enqueue(index({ n }, { delay: '10s' }))
+    await kit.advance('9s')
+    expect(await kit.drain()).toEqual([])
+  }
+  await kit.advance('1s')
+  expect(await kit.drain()).toHaveLength(1)
+  expect(seen).toEqual([{ n: 5 }])
+  await kit.close()
+})
+
+test('[E-05] debounce: a job is put off for at most debounceMax after it was made', async ({ database }) => {
+  const index = defineKind('index', { dedupe: 'debounce', key: () => 'all', run: () => {} })
+  const kit = await createTestKit({ database: database.url, kinds: [index] })
+  const ran: number[] = []
+  for (let second = 0; second <= 40; second += 5) {
+    await kit.enqueue(index({}, { delay: '10s', debounceMax: '20s' }))
+    if ((await kit.drain()).length > 0) ran.push(second)
+    await kit.advance('5s')
+  }
+  // Made at 0 and due at 20, which comes before its enqueue at 20; made anew at 25 and due at 45.
+  expect(ran).toEqual([20])
+  await kit.close()
+})
+
+test('[E-05] bulk: duplicates among the rows are one job, and each row gets its id in order', async ({ engines }) => {
+  const engine = engines({ kinds: [mail] })
+  const old = await engine.enqueue(mail({ n: 0 }, { key: 'b' }))
+  const keys = ['a', 'b', 'a', 'c', 'b', 'a']
+  const made = await engine.enqueueMany(keys.map((key, index) => mail({ n: index + 1 }, { key })))
+  expect(made.map(({ created }) => created)).toEqual([true, false, false, true, false, false])
+  expect(made[1]?.id).toBe(old.id)
+  expect(made.map(({ id }) => id)).toEqual([0, 1, 0, 3, 1, 0].map((index) => made[index]?.id))
+  expect(await engine.find(made[0]?.id as number)).toMatchObject({ payload: { n: 1 } })
+})
+
+test('[E-05] bulk: of many rows with one key, keep keeps the first and replace the last', async ({ engines }) => {
+  const engine = engines({ kinds: [mail, push] })
+  const rows = Array.from({ length: 300 }, (_, n) => n)
+  const kept = await engine.enqueueMany(rows.map((n) => mail({ n }, { key: 'a' })))
+  expect(kept.filter(({ created }) => created)).toEqual([kept[0]])
+  expect(await engine.find(kept[0]?.id as number)).toMatchObject({ payload: { n: 0 } })
+  const replaced = await engine.enqueueMany(rows.map((n) => push({ n }, { key: 'a', dedupe: 'replace' })))
+  expect(new Set(replaced.map(({ id }) => id)).size).toBe(1)
+  expect(await engine.find(replaced[0]?.id as number)).toMatchObject({ payload: { n: 299 } })
+})

@@ -1,0 +1,89 @@
+/** Delayed jobs start at their time: the leader sleeps until the next one and is woken when something earlier arrives. */
+import { expect, vi } from 'vitest'
+import { eventually, test } from '../../../../test/support/database.ts'
+import { Database } from '../postgres/database.ts'
+import { defineKind } from './kind.ts'
+
+/** A kind that notes when each of its jobs started. */
+function notes() {
+  const started = new Map<unknown, number>()
+  const note = defineKind('note', { run: ({ payload }) => void started.set(payload['n'], Date.now()) })
+  return { note, started }
+}
+
+test('[E-11] a delayed job starts at its time, and not before', async ({ engines }) => {
+  const { note, started } = notes()
+  const engine = engines({ kinds: [note] })
+  await engine.start()
+  const runAt = new Date(Date.now() + 300)
+  await engine.enqueue(note({ n: 1 }, { runAt }))
+  await engine.enqueue(note({ n: 2 }, { delay: 600 }))
+  const lateness = await eventually(() => {
+    const at = started.get(1)
+    return at !== undefined && at - runAt.getTime()
+  }, 5_000)
+  expect(lateness).toBeGreaterThanOrEqual(0)
+  expect(started.has(2)).toBe(false)
+  await eventually(() => started.has(2), 5_000)
+})
+
+test('[E-11] a job that falls due earlier than all others wakes the leader, from wherever it was enqueued', async ({ engines, client }) => {
+  const { note, started } = notes()
+  const engine = engines({ kinds: [note], lease: '60s' })
+  const elsewhere = engines({ kinds: [note] })
+  await engine.start()
+  // With a lease of a minute no heartbeat comes to help.
+  await engine.enqueue(note({ n: 'tomorrow' }, { delay: '1d' }))
+  await engine.enqueue(note({ n: 'here' }, { delay: 50 }))
+  await elsewhere.enqueue(note({ n: 'elsewhere' }, { delay: 50 }))
+  await client.query(`select sluice.enqueue('note', '{"n": "sql"}', delay => '50 ms')`)
+  await client.query('begin')
+  await engine.enqueue(note({ n: 'transaction' }, { delay: 50 }), { client })
+  await client.query('commit')
+  await eventually(() => started.size === 4, 10_000)
+  expect(started.has('tomorrow')).toBe(false)
+})
+
+test('[E-11] a burst of delayed jobs wakes the leader even though most of them are enqueued silently', async ({ engines }) => {
+  const { note, started } = notes()
+  const engine = engines({ kinds: [note], lease: '60s' })
+  await engine.start()
+  await engine.enqueue(note({ n: 'first' }, { delay: '1d' }))
+  await Promise.all(Array.from({ length: 50 }, (_, n) => engine.enqueue(note({ n }, { delay: 100 + n }))))
+  await eventually(() => started.size === 50, 10_000)
+})
+
+test('[E-11] a retry starts at its time as well', async ({ engines }) => {
+  const attempts: number[] = []
+  const flaky = defineKind('flaky', {
+    retry: { attempts: 2, delayMs: () => 80 },
+    run() {
+      attempts.push(Date.now())
+      if (attempts.length === 1) throw new Error('not yet')
+    },
+  })
+  const engine = engines({ kinds: [flaky], lease: '60s' })
+  await engine.start()
+  await engine.enqueue(flaky({}))
+  await eventually(() => attempts.length === 2, 10_000)
+  expect((attempts[1] as number) - (attempts[0] as number)).toBeGreaterThanOrEqual(80)
+})
+
+test('[E-11] an idle engine with jobs for tomorrow sends heartbeats and nothing else', async ({ engines }) => {
+  const { note } = notes()
+  const engine = engines({ kinds: [note], lease: '600ms' })
+  await engine.start()
+  await engine.enqueueMany(Array.from({ length: 10 }, (_, n) => note({ n }, { delay: '1d' })))
+  await eventually(() => engine.status().leads && engine.status().wakeUps === 'notifications')
+  const send = vi.spyOn(Database.prototype, 'send')
+  const query = vi.spyOn(Database.prototype, 'query')
+  const sent = () => send.mock.calls.map(([, statement]) => statement.name)
+  // What was under way is let pass; from the second beat on everything counts.
+  await eventually(() => sent().filter((name) => name === 'sluice_beat').length >= 2)
+  send.mockClear()
+  query.mockClear()
+  await eventually(() => sent().length >= 5)
+  expect(new Set(sent())).toEqual(new Set(['sluice_beat']))
+  expect(query).not.toHaveBeenCalled()
+  vi.restoreAllMocks()
+})

@@ -1,0 +1,60 @@
+/** The life of a job as data agrees with the database: the same states, every move possible, and no row of an impossible shape. */
+import { expect } from 'vitest'
+import { test } from '../../../../test/support/database.ts'
+import { type JobState, moves } from './lifecycle.ts'
+
+const states = Object.keys(moves) as JobState[]
+
+test('[E-01] the database knows the same states', async ({ client }) => {
+  const { rows } = await client.query('select unnest(enum_range(null::sluice.job_state))::text as state')
+  expect(rows.map(({ state }) => state).toSorted()).toEqual(states.toSorted())
+})
+
+test('every move leads to a state, none to the same one, and from the end there is none', () => {
+  for (const state of states) {
+    expect(moves[state]).not.toContain(state)
+    for (const next of moves[state]) expect(states).toContain(next)
+  }
+  expect(states.filter((state) => moves[state].length === 0)).toEqual(['succeeded', 'canceled'])
+})
+
+test('every state can be reached, and from each live one the job can come to an end', () => {
+  const reach = (from: JobState, seen = new Set<JobState>()): Set<JobState> => {
+    for (const next of moves[from]) if (!seen.has(next)) reach(next, seen.add(next))
+    return seen
+  }
+  expect([...reach('scheduled'), 'scheduled'].toSorted()).toEqual(expect.arrayContaining(states))
+  for (const state of states.filter((one) => moves[one].length > 0)) {
+    expect(reach(state)).toContain('succeeded')
+    expect(reach(state)).toContain('canceled')
+  }
+})
+
+test.for<[string, string]>([
+  ['a finished job in the table of live ones', `state = 'succeeded'`],
+  ['a canceled job in the table of live ones', `state = 'canceled'`],
+  ['a running job without a worker', `state = 'running'`],
+  ['a worker on a job that does not run', `worker = 1`],
+  ['a scheduled job without a time', `state = 'scheduled'`],
+  ['a key without a rule', `key = 'k'`],
+  ['a key with a rule that nobody knows', `key = 'k', key_rule = 'sometimes'`],
+])('[E-01] the table refuses %s', async ([, change], { client }) => {
+  await client.query(`
+    insert into sluice.kind (name) values ('x');
+    select sluice.enqueue('x')`)
+  await expect(client.query(`update sluice.job set ${change}`)).rejects.toMatchObject({ code: '23514' })
+})
+
+test('[E-01] the ledger refuses jobs that are not finished', async ({ client }) => {
+  const insert = (state: string) =>
+    client.query(
+      `insert into sluice.job_ledger (id, kind, pool, lane, state, priority, payload, attempt, fence, created_at, finished_at)
+       values (1, 'x', 'light', '', $1, 0, '{}', 1, 1, sluice.now(), sluice.now())`,
+      [state],
+    )
+  for (const state of states) {
+    const ended = state === 'succeeded' || state === 'canceled' || state === 'failed'
+    if (ended) await insert(state)
+    else await expect(insert(state)).rejects.toMatchObject({ code: '23514' })
+  }
+})

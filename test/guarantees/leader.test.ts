@@ -1,0 +1,176 @@
+/**
+ * One process at a time does the upkeep. Each change of hands raises the term, every write of the upkeep carries it, and a leader that was
+ * asleep finds its term old.
+ */
+import { defineKind } from '@sluice/engine'
+import type pg from 'pg'
+import { expect } from 'vitest'
+import { eventually } from '../support/database.ts'
+import { type Program, test } from '../support/processes.ts'
+
+const lease = '1s'
+const leaseMs = 1_000
+/** What a handover may take beyond the lease on a busy machine. */
+const slackMs = 2_000
+const tick = defineKind('tick', { run: () => {} })
+
+test('[E-19] two processes never lead at one time, and a leader asleep is replaced within seconds', async ({
+  client,
+  program,
+}) => {
+  const candidates = [1, 2, 3].map(() => program('leader-candidate', { lease }))
+  for (const one of candidates) await one.hears('worker')
+  const terms: number[] = []
+  for (let round = 0; round < 3; round++) {
+    const { worker, term } = await leader(client)
+    terms.push(term)
+    const { rows } = await client.query(`select split_part(name, ':', 2)::int as pid from sluice.worker where id = $1`, [worker])
+    const sleeper = candidates.find(({ pid }) => pid === rows[0].pid)!
+    const [stretches, sleepsMs] = [stretchesOf(sleeper).length, performance.now()]
+    sleeper.signal('SIGSTOP')
+    await eventually(async () => (await leader(client)).term > term)
+    expect(performance.now() - sleepsMs).toBeLessThan(leaseMs + slackMs)
+    // Awake, it sees that its time is over; it may lead once more, in its turn.
+    sleeper.signal('SIGCONT')
+    await eventually(() => stretchesOf(sleeper).length > stretches)
+  }
+  terms.push((await leader(client)).term)
+  expect(terms).toEqual([...new Set(terms)].toSorted((a, b) => a - b))
+
+  for (const one of candidates) one.tell({ report: true })
+  for (const one of candidates) await one.hears('reported')
+  const stretches = candidates.flatMap(stretchesOf).toSorted((a, b) => a.fromMs - b.fromMs)
+  expect(stretches.length).toBeGreaterThanOrEqual(4)
+  for (const [index, { toMs }] of stretches.entries())
+    expect(stretches[index + 1]?.fromMs ?? Infinity).toBeGreaterThanOrEqual(toMs)
+})
+
+test('[E-19] a leader asleep writes nothing when it wakes', async ({ database, client, engines, program }) => {
+  await noteWriters(client)
+  const lease = '2s'
+  const sleeper = program('leader-candidate', {
+    lease,
+    database: `${database.url}&options=${encodeURIComponent('-c test.who=sleeper')}`,
+  })
+  const { worker } = await sleeper.hears('worker')
+  await sleeper.hears('leadsSince')
+  const heir = engines({ kinds: [tick], lease })
+  await heir.start()
+  // Its timer for this job runs out while it sleeps, so on waking it has work that it believes to be its own.
+  const job = await heir.enqueue(tick({}, { delay: '500ms' }))
+  await heir.enqueue(tick({}, { delay: '1h' }))
+  sleeper.signal('SIGSTOP')
+  await eventually(async () => (await heir.find(job.id))?.state === 'succeeded')
+  expect(await leader(client)).toMatchObject({ worker: heir.status().worker })
+
+  const before = (await client.query('select from writer')).rows.length
+  sleeper.signal('SIGCONT')
+  await sleeper.hears('led')
+  await eventually(async () => {
+    const { rows } = await client.query('select from sluice.worker where id not in ($1, $2)', [worker, heir.status().worker])
+    return rows.length === 1
+  })
+  const { rows } = await client.query('select who, what from writer order by id offset $1', [before])
+  expect(rows.filter(({ who }) => who === 'sleeper')).toEqual([])
+  expect(await leader(client)).toMatchObject({ worker: heir.status().worker })
+})
+
+test('[E-19] what a leader of an old term sends changes nothing', async ({ client, engines }) => {
+  const engine = engines({ kinds: [tick] })
+  await engine.enqueueMany([tick({}), tick({}, { delay: '1ms' }), tick({})])
+  await client.query(`
+    insert into sluice.worker (id, name, lease_until) values (1, 'old', sluice.now()), (2, 'new', sluice.now()), (3, 'dead', '-infinity');
+    update sluice.job set state = 'running', worker = 3 where id = 3`)
+  const beat = async (worker: number) =>
+    (await client.query(`select term::int from sluice.beat($1, 1000, '{light}', '{}', true)`, [worker])).rows[0].term as number
+  const old = await beat(1)
+  await client.query(`select set_config('sluice.clock_offset', '2 seconds', false)`)
+  expect(await beat(2)).toBe(old + 1)
+  await engine.pause({ scope: 'kind', name: 'tick' })
+
+  const duties = (term: number) => [
+    `select moved from sluice.promote(${term}, 100)`,
+    `select rescued from sluice.rescue(${term}, 100, 3)`,
+    `select sluice.park(${term}, 100)`,
+  ]
+  const before = await everything(client)
+  for (const duty of duties(old)) {
+    await client.query(duty)
+    expect(await everything(client), duty).toEqual(before)
+  }
+  // The very same calls of the one that leads do their work.
+  for (const duty of duties(old + 1)) {
+    const seen = await everything(client)
+    await client.query(duty)
+    expect(await everything(client), duty).not.toEqual(seen)
+  }
+})
+
+test('[E-19] a term that nobody renewed is over, even if nobody else took it', async ({ client, engines }) => {
+  const engine = engines({ kinds: [tick] })
+  await engine.enqueue(tick({}, { delay: '1ms' }))
+  await client.query(`insert into sluice.worker (id, name, lease_until) values (1, 'late', 'infinity')`)
+  const beat = `select term::int from sluice.beat(1, 1000, '{light}', '{}', true)`
+  expect((await client.query(beat)).rows).toEqual([{ term: 1 }])
+  await client.query(`select set_config('sluice.clock_offset', '2 seconds', false)`)
+  expect((await client.query('select moved from sluice.promote(1, 100)')).rows).toEqual([{ moved: 0 }])
+  expect((await client.query(beat)).rows).toEqual([{ term: 2 }])
+  expect((await client.query('select moved from sluice.promote(2, 100)')).rows).toEqual([{ moved: 1 }])
+})
+
+test('[E-19] [E-11] delayed jobs run although the leader was killed', async ({ client, engines, program }) => {
+  const victim = program('leader-candidate', { lease })
+  await victim.hears('leadsSince')
+  const heir = engines({ kinds: [tick], lease })
+  await heir.start()
+  const [soon, later] = await heir.enqueueMany([tick({}, { delay: '200ms' }), tick({}, { delay: '2500ms' })])
+  victim.signal('SIGKILL')
+  await victim.ended
+
+  const lateMs = async (id: number): Promise<number> => {
+    await eventually(async () => (await heir.find(id))?.state === 'succeeded')
+    const { rows } = await client.query(
+      `select extract(epoch from started_at - created_at)::float8 * 1000 as ms from sluice.job_ledger where id = $1`,
+      [id],
+    )
+    return rows[0].ms as number
+  }
+  // The first falls due while nobody leads and waits for the lease at most; the second falls due under the heir, who is on time.
+  const waitedMs = await lateMs(soon!.id)
+  expect(waitedMs).toBeGreaterThanOrEqual(200)
+  expect(waitedMs).toBeLessThan(leaseMs + slackMs)
+  const onTimeMs = await lateMs(later!.id)
+  expect(onTimeMs).toBeGreaterThanOrEqual(2_500)
+  expect(onTimeMs).toBeLessThan(2_500 + 1_000)
+})
+
+/** When it led, as it saw it itself. */
+function stretchesOf({ said }: Program): { fromMs: number; toMs: number }[] {
+  return said.flatMap(({ led }) => (led ? [led as { fromMs: number; toMs: number }] : []))
+}
+
+async function leader(client: pg.Client): Promise<{ worker: number; term: number }> {
+  return (await client.query('select worker::int, term::int from sluice.leader')).rows[0]
+}
+
+/** Everything that upkeep changes. */
+async function everything(client: pg.Client): Promise<unknown> {
+  const { rows } = await client.query(`
+    select (select json_agg(j order by j.id) from sluice.job j) as jobs, (select json_agg(w order by w.id) from sluice.worker w) as workers,
+           (select json_agg(a) from sluice.attempt a) as attempts, (select json_agg(p) from sluice.pause p) as pauses`)
+  return rows[0]
+}
+
+/** Notes who writes to the tables that upkeep writes to. A process is told by a setting in its address. */
+async function noteWriters(client: pg.Client): Promise<void> {
+  await client.query(`
+    create table writer (id serial, who text, what text);
+    create function note_writer() returns trigger language plpgsql as $$
+    begin
+      insert into writer (who, what) values (current_setting('test.who', true), tg_op || ' ' || tg_table_name);
+      return null;
+    end $$`)
+  for (const table of ['job', 'job_ledger', 'attempt', 'leader', 'pause', 'key_window'])
+    await client.query(`create trigger note_writer after insert or update or delete on sluice.${table}
+                        for each row execute function note_writer()`)
+}

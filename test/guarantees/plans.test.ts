@@ -1,0 +1,248 @@
+/**
+ * Plans do not depend on statistics. A queue's table is empty when it is analyzed and full a minute later, so claim, settle and upkeep must
+ * run by the same plan whatever the planner believes: no walk over the whole table, no loop over the batch, and no more rows looked at than
+ * are taken. Plans are those really used inside the functions, as auto_explain reports them to the session.
+ */
+import pg from 'pg'
+import { describe, expect } from 'vitest'
+import { test as base } from '../support/database.ts'
+
+interface Node {
+  readonly 'Node Type': string
+  readonly 'Parent Relationship'?: string
+  readonly 'Relation Name'?: string
+  readonly 'Index Name'?: string
+  readonly 'Actual Rows': number
+  readonly 'Actual Loops': number
+  readonly 'Rows Removed by Filter'?: number
+  readonly 'Rows Removed by Join Filter'?: number
+  readonly 'Shared Hit Blocks'?: number
+  readonly 'Shared Read Blocks'?: number
+  readonly Plans?: readonly Node[]
+}
+
+interface Explained {
+  readonly text: string
+  readonly plan: Node
+}
+
+/** A session that keeps the plan of every statement it runs, nested ones included. */
+class Explainer {
+  readonly #client: pg.Client
+  #seen: Explained[] = []
+
+  constructor(client: pg.Client) {
+    this.#client = client
+    client.on('notice', ({ message }) => {
+      const json = /plan:\n([\s\S]*)$/.exec(message ?? '')?.[1]
+      if (json === undefined) return
+      const { 'Query Text': text, Plan: plan } = JSON.parse(json) as { 'Query Text': string; Plan: Node }
+      this.#seen.push({ text, plan })
+    })
+  }
+
+  async open(): Promise<void> {
+    await this.#client.query(`load 'auto_explain'`)
+    const settings = {
+      log_min_duration: '0',
+      log_nested_statements: 'on',
+      log_analyze: 'on',
+      log_timing: 'off',
+      log_buffers: 'on',
+      log_format: 'json',
+    }
+    for (const [name, value] of Object.entries(settings)) await this.#client.query(`set auto_explain.${name} = '${value}'`)
+    await this.#client.query('set client_min_messages = log')
+  }
+
+  /** Runs a named statement, as the engine does, undoes it, and gives the plans that touch jobs. */
+  async explain(
+    name: string,
+    text: string,
+    values: unknown[],
+    off: string[] = [],
+  ): Promise<{ plans: Explained[]; rows: unknown[] }> {
+    await this.#client.query('begin')
+    for (const setting of off) await this.#client.query(`set local ${setting} = off`)
+    this.#seen = []
+    const { rows } = await this.#client.query({ name, text, values, rowMode: 'array' })
+    // The plan of the outermost statement comes when its portal goes.
+    await this.#client.query('rollback')
+    return { plans: this.#seen.filter(({ plan }) => nodes(plan).some((node) => node['Relation Name'] === 'job')), rows }
+  }
+}
+
+const nodes = (plan: Node): Node[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
+
+const slots = 100
+const worker = 1
+
+interface Fixtures {
+  /** Sessions that are closed when the test ends. */
+  session: () => Promise<pg.Client>
+  /** On a database with a kind, a worker that leads, and no autovacuum that would analyze unasked. */
+  explainer: Explainer
+}
+
+const test = base.extend<Fixtures>({
+  session: async ({ database }, use) => {
+    const opened: pg.Client[] = []
+    await use(async () => {
+      const one = new pg.Client(database.url)
+      opened.push(one)
+      await one.connect()
+      return one
+    })
+    await Promise.all(opened.map((one) => one.end()))
+  },
+  explainer: async ({ client, session }, use) => {
+    await client.query(`insert into sluice.kind (name) values ('note')`)
+    await client.query(`insert into sluice.worker (id, name, lease_until) values (${worker}, 'me', now() + interval '1 h')`)
+    await client.query(`update sluice.leader set term = 1, worker = ${worker}, until = now() + interval '1 h'`)
+    await client.query('alter table sluice.job set (autovacuum_enabled = off)')
+    await client.query('set synchronous_commit = off')
+    const explainer = new Explainer(await session())
+    await explainer.open()
+    await use(explainer)
+  },
+})
+
+const statements = {
+  claim: (slots: number): [string, unknown[]] => [
+    'select id, fence from sluice.claim($1, $2, $3, $4, $5)',
+    ['light', worker, slots, Number.MIN_SAFE_INTEGER, []],
+  ],
+  done: (ids: number[]): [string, unknown[]] => [
+    'select sluice.settle_done($1::bigint[], $2::bigint[])',
+    [ids, ids.map(() => 7)],
+  ],
+  settle: (ids: number[]): [string, unknown[]] => [
+    'select sluice.settle($1, $2::bigint[], $3::bigint[], $4::text[], $5::float8[], $6::timestamptz[], $7::jsonb[])',
+    [
+      worker,
+      ids,
+      ids.map(() => 7),
+      ids.map((_, n) => ['done', 'retry', 'snooze', 'failed', 'canceled', 'handed back'][n % 6]),
+      ids.map(() => 1_000),
+      ids.map(() => null),
+      ids.map(() => null),
+    ],
+  ],
+  beat: (): [string, unknown[]] => [
+    'select * from sluice.beat($1, $2, $3, $4, $5)',
+    [worker, 60_000, ['light'], ['strange'], true],
+  ],
+  promote: (): [string, unknown[]] => ['select * from sluice.promote($1, $2)', [1, 500]],
+}
+
+type Counts = Partial<Record<'running' | 'ready' | 'scheduled' | 'failed', number>>
+
+/** Fills the table: so many jobs in each state. */
+async function fill(client: pg.Client, counts: Counts): Promise<void> {
+  for (const [state, count] of Object.entries(counts))
+    await client.query(
+      `insert into sluice.job (kind, pool, state, rank, payload, max_attempts, created_at, worker, fence, run_at, attempt, started_at)
+       select 'note', 'light', '${state}', n, '{}', 5, now(), ${state === 'running' ? worker : 'null'}, 7,
+              ${state === 'scheduled' ? `now() + n * interval '1 s'` : 'null'}, 1, now()
+       from generate_series(1, ${count}) n`,
+    )
+}
+
+const scenes: [name: string, counts: Counts][] = [
+  ['the table empty', {}],
+  ['a few jobs', { running: 3, ready: 3, scheduled: 3, failed: 3 }],
+  ['all jobs ready', { ready: 20_000 }],
+  ['all jobs running', { running: 20_000 }],
+  ['all jobs in the future', { scheduled: 20_000 }],
+  ['1,000,000 jobs', { running: 10_000, ready: 450_000, scheduled: 500_000, failed: 40_000 }],
+]
+
+async function check(explainer: Explainer, client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ id: string }>(
+    `select id from sluice.job where state = 'running' order by id limit ${slots}`,
+  )
+  const ids = rows.length > 0 ? rows.map(({ id }) => Number(id)) : Array.from({ length: slots }, (_, n) => n + 1)
+  const calls: [string, [string, unknown[]]][] = [
+    ['claim', statements.claim(slots)],
+    ['done', statements.done(ids)],
+    ['settle', statements.settle(ids)],
+    ['beat', statements.beat()],
+    ['promote', statements.promote()],
+  ]
+  for (const [name, [text, values]] of calls) {
+    const { plans } = await explainer.explain(`test_${name}`, text, values)
+    expect(plans.length, `${name} touched no jobs`).toBeGreaterThan(0)
+    for (const { text, plan } of plans) expect(complaints(name, plan, ids.length), `${text}\n${show(plan)}`).toEqual([])
+  }
+}
+
+/** What is wrong with a plan. `beat` counts what its process holds; everything else looks at no more rows than it takes. */
+function complaints(name: string, plan: Node, batch: number): string[] {
+  const all = nodes(plan)
+  const onJobs = all.filter((node) => node['Relation Name'] === 'job')
+  const visited = onJobs.map((node) => (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'])
+  const most = name === 'claim' ? slots : name === 'promote' ? 500 : name === 'beat' ? Number.POSITIVE_INFINITY : batch
+  const blocks = (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0)
+  return [
+    ...onJobs.filter((node) => node['Node Type'] === 'Seq Scan').map(() => 'walks over the whole table'),
+    ...onJobs.filter((node) => /Bitmap/.test(node['Node Type'])).map(() => 'collects a bitmap'),
+    ...all.filter((node) => node['Node Type'] === 'Nested Loop' && loops(node)).map(() => 'loops over the batch'),
+    ...visited.filter((rows) => rows > most).map((rows) => `looks at ${rows} jobs to take ${most}`),
+    ...(name !== 'beat' && blocks > 200 + most * 40 ? [`reads ${blocks} blocks for ${most} jobs`] : []),
+  ]
+}
+
+/** Whether the inner side of a nested loop is gone through again for each row of the outer one. */
+function loops(node: Node): boolean {
+  const inner = node.Plans?.find((one) => one['Parent Relationship'] === 'Inner')
+  return inner !== undefined && inner['Actual Loops'] > 1 && nodes(inner).every((one) => one['Index Name'] === undefined)
+}
+
+const show = (plan: Node, depth = 0): string =>
+  `${'  '.repeat(depth)}${plan['Node Type']} ${plan['Index Name'] ?? plan['Relation Name'] ?? ''} rows=${plan['Actual Rows']} loops=${
+    plan['Actual Loops']
+  } removed=${plan['Rows Removed by Filter'] ?? 0}\n${(plan.Plans ?? []).map((one) => show(one, depth + 1)).join('')}`
+
+describe('claim, settle and upkeep go straight to their rows with', () => {
+  test.for(scenes)('%s', async ([_name, counts], { client, explainer }) => {
+    // Prepared while the table is empty, then filled without statistics, then analyzed.
+    await check(explainer, client)
+    await fill(client, counts)
+    await check(explainer, client)
+    await client.query('analyze sluice.job')
+    await check(explainer, client)
+  })
+})
+
+test('a claim that starts from a known rank does not walk over the dead', async ({ client, explainer, session }) => {
+  await fill(client, { ready: 20_000 })
+  const snapshot = await session()
+  await snapshot.query('begin isolation level repeatable read; select 1')
+  await client.query(`delete from sluice.job where rank <= 19000`)
+  const blocks = async (since: number) => {
+    const { plans, rows } = await explainer.explain('claim', statements.claim(slots)[0], ['light', worker, slots, since, []])
+    expect(rows).toHaveLength(slots)
+    return plans[0]!.plan['Shared Hit Blocks']! + (plans[0]!.plan['Shared Read Blocks'] ?? 0)
+  }
+  // What a claim from the very start has to look at while somebody holds a snapshot, and what it saves.
+  const [fromTheStart, fromKnown] = [await blocks(Number.MIN_SAFE_INTEGER), await blocks(19_000)]
+  expect(fromKnown).toBeLessThan(slots * 40)
+  expect(fromKnown).toBeLessThan(fromTheStart)
+})
+
+test('a bad plan is noticed', async ({ client, explainer }) => {
+  await fill(client, { running: 2_000 })
+  await client.query('analyze sluice.job')
+  const judge = async (text: string, ...off: string[]) => {
+    const { plans } = await explainer.explain(`planted_${text.length}`, text, [], off)
+    return plans.flatMap(({ plan }) => complaints('done', plan, slots))
+  }
+  expect(await judge('select count(payload) from sluice.job')).toContain('walks over the whole table')
+  expect(
+    await judge('select id from sluice.job where id <= 10', 'enable_indexscan', 'enable_indexonlyscan', 'enable_seqscan'),
+  ).toContain('collects a bitmap')
+  const joined = `select j.fence from sluice.job j left join unnest(array(select generate_series(1, 100))) u on j.id = u where j.id < 50`
+  expect(await judge(joined, 'enable_hashjoin', 'enable_mergejoin', 'enable_seqscan', 'enable_bitmapscan')).toContain(
+    'loops over the batch',
+  )
+})

@@ -1,0 +1,105 @@
+/**
+ * Real processes for guarantees: starts a program of test/programs, hears the JSON lines it says, tells it things, stops and kills it.
+ *
+ * A program says a line synchronously, so what it said before it was killed is never lost. Whatever a test leaves running is killed and
+ * waited for when the test ends, stopped processes included.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { test as base, eventually } from './database.ts'
+
+export type Line = Record<string, unknown>
+
+export interface Ending {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+export interface Program {
+  readonly pid: number
+  /** Everything it has said so far. */
+  readonly said: readonly Line[]
+  /** What went to standard error, for a person who looks into a failure. */
+  readonly complaints: string
+  readonly ended: Promise<Ending>
+  readonly alive: boolean
+  /** The first line that has `field` (and that value, if one is given), said already or yet to come. */
+  hears(field: string, value?: unknown, deadlineMs?: number): Promise<Line>
+  tell(message: Line): void
+  signal(signal: NodeJS.Signals): void
+}
+
+export interface ProcessFixtures {
+  /** Starts test/programs/`name`.ts on the test's database. */
+  program: (name: string, settings?: Line) => Program
+}
+
+export const test = base.extend<ProcessFixtures>({
+  program: async ({ database }, use) => {
+    const started: Program[] = []
+    await use((name, settings = {}) => {
+      const one = startProgram(name, { database: database.url, ...settings })
+      started.push(one)
+      return one
+    })
+    for (const one of started) if (one.alive) one.signal('SIGKILL')
+    await Promise.all(started.map((one) => one.ended))
+  },
+})
+
+export function startProgram(name: string, settings: Line): Program {
+  const child = spawn(process.execPath, [fileURLToPath(new URL(`../programs/dist/${name}.js`, import.meta.url))], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: { ...process.env, SETTINGS: JSON.stringify(settings) },
+  })
+  const killWithUs = (): void => void child.kill('SIGKILL')
+  process.once('exit', killWithUs)
+  const ended = new Promise<Ending>((resolve) => {
+    // 'close' comes when the last line has been read, 'exit' may come before.
+    child.once('close', (code, signal) => {
+      process.off('exit', killWithUs)
+      resolve({ code, signal })
+    })
+  })
+  const said: Line[] = []
+  let complaints = ''
+  readLines(child, (line) => said.push(line))
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    complaints += text
+  })
+  return {
+    pid: child.pid as number,
+    said,
+    ended,
+    get complaints() {
+      return complaints
+    },
+    get alive() {
+      return child.exitCode === null && child.signalCode === null
+    },
+    async hears(field, value, deadlineMs) {
+      try {
+        return await eventually(
+          () => said.find((line) => field in line && (value === undefined || line[field] === value)),
+          deadlineMs,
+        )
+      } catch (cause) {
+        const wanted = value === undefined ? field : `${field}: ${JSON.stringify(value)}`
+        throw new Error(`${name} never said "${wanted}".\nIt said: ${JSON.stringify(said)}\nIt complained: ${complaints}`, {
+          cause,
+        })
+      }
+    },
+    tell: (message) => void child.send(message, () => {}),
+    signal: (signal) => void child.kill(signal),
+  }
+}
+
+function readLines(child: ChildProcess, onLine: (line: Line) => void): void {
+  let rest = ''
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) onLine(JSON.parse(line) as Line)
+  })
+}
