@@ -15,11 +15,10 @@ export const claimText =
 export const settleText = 'select sluice.settle_done($1::bigint[], $2::bigint[])'
 export const enqueueText = 'select ids, existing from sluice.enqueue_many($1::jsonb, $2)'
 
-const claimSize = 1000
+const claimSize = 500
 const settleSize = 500
 const settlesUnderWayMax = 2
 const slackMs = 50
-const worker = 1
 
 type ClaimRow = [
   id: number,
@@ -48,13 +47,17 @@ function open(place: Place): Session {
   const unsupported = () => Promise.reject(new Error('the floor only enqueues in bulk and drains'))
 
   async function loop(onJob: (n: number) => void): Promise<void> {
+    const registered = await pool.query<{ id: number }>(
+      `insert into sluice.worker (name, lease_until) values ('floor', sluice.now() + interval '1 h') returning id`,
+    )
+    const worker = registered.rows[0]?.id
     let since = Number.MIN_SAFE_INTEGER
     let count = 0
     const settling = new Set<Promise<unknown>>()
     for (;;) {
       const rows = await send<ClaimRow>('claim', claimText, ['light', worker, claimSize, since, []])
       if (rows.length === 0) break
-      since = Math.min(...rows.map((row) => row[7])) - slackMs
+      since = Math.max(...rows.map((row) => row[7])) - slackMs
       for (let from = 0; from < rows.length; from += settleSize) {
         if (settling.size >= settlesUnderWayMax) await Promise.race(settling)
         const underWay: Promise<unknown> = settle(rows.slice(from, from + settleSize)).finally(() => settling.delete(underWay))

@@ -83,7 +83,7 @@ export class Stage {
       case 'leading':
         return this.say(`worker ${number} leads, term ${String(fields['term'])}`)
       case 'jobs rescued':
-        return this.say(`${jobs(Number(fields['rescued']))} that ${them?.join(', ') || 'a lost process'} held: rescued`, 'good')
+        return this.#hearRescue(Number(fields['rescued']), them?.join(', ') || 'a lost process')
       case 'lease lost, coming back':
         return this.say(`worker ${number} finds its lease over, drops ${jobs(Number(fields['dropped']))} and joins again`, 'good')
       case 'suspect runs alone':
@@ -95,6 +95,10 @@ export class Stage {
       case 'died':
         return this.say(`worker ${number} died: ${String(fields['how'])}`, 'bad')
     }
+  }
+
+  #hearRescue(rescued: number, them: string): void {
+    if (rescued > 0) this.say(`${jobs(rescued)} that ${them} held ${rescued === 1 ? 'is' : 'are'} rescued`, 'good')
   }
 
   /** How many jobs the database says a worker holds, in words. */

@@ -79,27 +79,23 @@ test('[E-19] what a leader of an old term sends changes nothing', async ({ clien
   const engine = engines({ kinds: [tick] })
   await engine.enqueueMany([tick({}), tick({}, { delay: '1ms' }), tick({})])
   await client.query(`
-    insert into sluice.worker (id, name, lease_until) values (1, 'old', sluice.now()), (2, 'new', sluice.now()), (3, 'dead', '-infinity');
-    update sluice.job set state = 'running', worker = 3 where id = 3`)
-  const beat = async (worker: number) =>
-    (await client.query(`select term::int from sluice.beat($1, 1000, '{light}', '{}', true)`, [worker])).rows[0].term as number
-  const old = await beat(1)
-  await client.query(`select set_config('sluice.clock_offset', '2 seconds', false)`)
-  expect(await beat(2)).toBe(old + 1)
+    insert into sluice.worker (id, name, lease_until) values (2, 'leads', 'infinity'), (3, 'dead', '-infinity');
+    update sluice.job set state = 'running', worker = 3 where id = 3;
+    update sluice.leader set term = 2, worker = 2, until = 'infinity'`)
   await engine.pause({ scope: 'kind', name: 'tick' })
 
   const duties = (term: number) => [
-    `select moved from sluice.promote(${term}, 100)`,
-    `select rescued from sluice.rescue(${term}, 100, 3)`,
-    `select sluice.park(${term}, 100)`,
+    `select * from sluice.promote(${term}, 100)`,
+    `select * from sluice.rescue(${term}, 3, true)`,
+    `select * from sluice.park(${term}, 100)`,
   ]
   const before = await everything(client)
-  for (const duty of duties(old)) {
+  for (const duty of duties(1)) {
     await client.query(duty)
     expect(await everything(client), duty).toEqual(before)
   }
   // The very same calls of the one that leads do their work.
-  for (const duty of duties(old + 1)) {
+  for (const duty of duties(2)) {
     const seen = await everything(client)
     await client.query(duty)
     expect(await everything(client), duty).not.toEqual(seen)
@@ -109,13 +105,12 @@ test('[E-19] what a leader of an old term sends changes nothing', async ({ clien
 test('[E-19] a term that nobody renewed is over, even if nobody else took it', async ({ client, engines }) => {
   const engine = engines({ kinds: [tick] })
   await engine.enqueue(tick({}, { delay: '1ms' }))
-  await client.query(`insert into sluice.worker (id, name, lease_until) values (1, 'late', 'infinity')`)
-  const beat = `select term::int from sluice.beat(1, 1000, '{light}', '{}', true)`
-  expect((await client.query(beat)).rows).toEqual([{ term: 1 }])
-  await client.query(`select set_config('sluice.clock_offset', '2 seconds', false)`)
-  expect((await client.query('select moved from sluice.promote(1, 100)')).rows).toEqual([{ moved: 0 }])
-  expect((await client.query(beat)).rows).toEqual([{ term: 2 }])
-  expect((await client.query('select moved from sluice.promote(2, 100)')).rows).toEqual([{ moved: 1 }])
+  const promote = 'select moved from sluice.promote(1, 100)'
+  await client.query(`update sluice.leader set term = 1, worker = 1, until = sluice.now() + interval '1 hour'`)
+  await client.query(`select set_config('sluice.clock_offset', '2 hours', false)`)
+  expect((await client.query(promote)).rows).toEqual([{ moved: 0 }])
+  await client.query(`select set_config('sluice.clock_offset', '30 minutes', false)`)
+  expect((await client.query(promote)).rows).toEqual([{ moved: 1 }])
 })
 
 test('[E-19] [E-11] delayed jobs run although the leader was killed', async ({ client, engines, program }) => {

@@ -98,7 +98,7 @@ begin
       if found then return; end if;
     end if;
     waits := null;
-    select j.id, j.state, j.key_rule into win from sluice.job j where j.key = full_key and j.state <> 'failed';
+    select j.id, j.state, j.key_rule into win from sluice.job j where j.key = full_key and j.shelf is distinct from 'failed';
     if found then
       if enqueue_one.mode = 'again' and win.state = 'running' then
         waits := full_key;
@@ -209,7 +209,7 @@ begin
     from input
     where unique_for is null and (mode is null or mode = 'keep')
     order by full_key nulls last, ordinality      -- two statements that share keys must meet them in the same order; of equal rows the first is kept
-    on conflict (key) where key is not null and state <> 'failed' do nothing
+    on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
     returning id, state, pool, run_at)
   select (select array_agg(id) from (select id from input order by ordinality) i),
          array(select distinct pool from fresh where state = 'ready'),

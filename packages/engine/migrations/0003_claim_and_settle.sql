@@ -22,19 +22,22 @@ begin
   into skip, closed
   from sluice.pause p;
   if closed then return; end if;
+  -- The rescuer deletes the row of a dead process together with its claims: whoever holds the row cannot be rescued in between, and whoever finds
+  -- it gone claims nothing.
+  perform from sluice.worker w where w.id = in_worker for key share;
+  if not found then return; end if;
   return query
   update sluice.job j
   set state = 'running',
       attempt = j.attempt + 1,
       worker = in_worker,
       started_at = at,
-      run_at = null,
       key = case when j.key_rule = 'start' then null else j.key end,
       fence = greatest(j.fence + 1, stamp)
   where j.id = any(array(
     select r.id
     from sluice.job r
-    where r.state = 'ready' and r.pool = in_pool and r.lane = '' and r.rank >= since and r.crashes < 2 and r.kind <> all(skip)
+    where r.shelf is null and r.state = 'ready' and r.pool = in_pool and r.lane = '' and r.rank >= since and r.crashes < 2 and r.kind <> all(skip)
     order by r.rank, r.id
     limit slots
     for update skip locked))
@@ -63,7 +66,7 @@ begin
         key = f.after_key,
         after_key = null
     where f.after_key = any(keys)
-      and not exists (select from sluice.job h where h.key = f.after_key and h.state <> 'failed')
+      and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed')
     returning f.pool, f.state, f.run_at)
   select array_agg(distinct pool) filter (where state = 'ready'), min(run_at) into pools, due from freed;
   perform sluice.wake(pools, due);
@@ -171,7 +174,7 @@ begin
   with back as (
     update sluice.job j
     set state = 'ready', fence = j.fence + 1, worker = null, attempt = j.attempt - 1
-    where j.worker = in_worker and j.state = 'running' and j.id <> all(held)
+    where j.shelf is null and j.state = 'running' and j.worker = in_worker and j.id <> all(held)
     returning j.pool)
   select array_agg(distinct pool), count(*) into pools, n from back;
   perform sluice.wake(pools, null);
@@ -206,7 +209,7 @@ begin
   select t.id, 'requested' from told t
   union all select g.id, 'canceled' from gone g;
   select array_agg(j.after_key) into follow from sluice.job j
-  where j.after_key is not null and not exists (select from sluice.job h where h.key = j.after_key and h.state <> 'failed');
+  where j.after_key is not null and not exists (select from sluice.job h where h.key = j.after_key and h.shelf is distinct from 'failed');
   if follow is not null then perform sluice.release_followers(follow); end if;
 end $$;
 
@@ -263,15 +266,17 @@ as $$
 declare
   at timestamptz := sluice.now();
 begin
+  perform from sluice.worker w where w.id = in_worker for key share;
+  if not found then return; end if;
   return query
   update sluice.job j
-  set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, run_at = null,
+  set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at,
       key = case when j.key_rule = 'start' then null else j.key end,
       fence = greatest(j.fence + 1, (date_part('epoch', at) * 1000000)::bigint)
   where j.id = any(array(
     select r.id
     from sluice.job r
-    where r.state = 'ready' and r.crashes >= 2 and r.pool = any(pools) and r.kind <> all(unknown_kinds)
+    where r.crashes >= 2 and r.state = 'ready' and r.pool = any(pools) and r.kind <> all(unknown_kinds)
       and not exists (select from sluice.pause p where (p.scope = 'kind' and p.name = r.kind) or (p.scope = 'pool' and p.name = r.pool))
     order by r.id
     limit 1

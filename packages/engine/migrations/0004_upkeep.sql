@@ -5,31 +5,21 @@ create function sluice.leads(in_term bigint) returns boolean
 language sql volatile
 as $$ select exists (select from sluice.leader l where l.term = in_term and l.until > sluice.now()) $$;
 
--- Loose scans: one index probe per process that runs anything, per kind that has paused jobs, however many jobs there are.
-create function sluice.holders() returns setof bigint
-language sql stable
-as $$
-  with recursive holder as (
-    (select j.worker from sluice.job j where j.state = 'running' order by j.worker limit 1)
-    union all
-    select (select j.worker from sluice.job j where j.state = 'running' and j.worker > h.worker order by j.worker limit 1)
-    from holder h where h.worker is not null)
-  select worker from holder where worker is not null $$;
-
+-- A loose scan: one index probe per kind that has paused jobs, however many there are.
 create function sluice.paused_kinds() returns setof text
 language sql stable
 as $$
   with recursive paused as (
-    (select j.kind from sluice.job j where j.state = 'paused' order by j.kind limit 1)
+    (select j.kind from sluice.job j where j.shelf = 'paused' order by j.kind limit 1)
     union all
-    select (select j.kind from sluice.job j where j.state = 'paused' and j.kind > p.kind order by j.kind limit 1)
+    select (select j.kind from sluice.job j where j.shelf = 'paused' and j.kind > p.kind order by j.kind limit 1)
     from paused p where p.kind is not null)
   select kind from paused where kind is not null $$;
 
 -- A process's heartbeat, its claim to leadership and its backstop for lost wake-ups, in one round trip. `known` is false when the process was
 -- declared dead: whatever it holds belongs to others now.
-create function sluice.beat(in_worker bigint, lease_ms integer, pools text[], unknown_kinds text[], may_lead boolean,
-  out known boolean, out term bigint, out leader_ms double precision, out ready text[], out running integer, out cancel bigint[],
+create function sluice.beat(in_worker bigint, lease_ms integer, pools text[], unknown_kinds text[], may_lead boolean, in_running jsonb,
+  out known boolean, out term bigint, out leader_ms double precision, out ready text[], out cancel bigint[],
   out suspects boolean, out now_ms double precision, out due_ms double precision, out next_lease_ms double precision, out chores boolean)
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
@@ -39,9 +29,10 @@ declare
   at timestamptz := sluice.now();
   lease interval := lease_ms * interval '1 ms';
   lead sluice.leader;
+  idle boolean := not exists (select from jsonb_each_text(in_running) as r where r.value::int > 0);
 begin
   perform set_config('synchronous_commit', 'off', true);
-  update sluice.worker w set beat_at = at, lease_until = at + lease where w.id = in_worker;
+  update sluice.worker w set beat_at = at, lease_until = at + lease, running = in_running where w.id = in_worker;
   known := found;
   if not known then return; end if;
 
@@ -61,25 +52,22 @@ begin
   ready := array(
     select pool from unnest(pools) as pool
     where not exists (select from sluice.pause p where p.scope = 'pool' and p.name = pool)
-      and exists (select from sluice.job j where j.state = 'ready' and j.pool = pool and j.lane = '' and j.crashes < 2 and j.kind <> all(unknown_kinds)
+      and exists (select from sluice.job j where j.shelf is null and j.state = 'ready' and j.pool = pool and j.lane = '' and j.crashes < 2 and j.kind <> all(unknown_kinds)
                   and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)));
-  select count(*), array_agg(j.id) filter (where j.cancel_at is not null) into running, cancel
-  from sluice.job j where j.state = 'running' and j.worker = in_worker;
-
-  suspects := exists (select from sluice.job j where j.state = 'ready' and j.crashes >= 2 and j.pool = any(pools) and j.kind <> all(unknown_kinds)
+  cancel := array(select j.id from sluice.job j where j.cancel_at is not null and j.state = 'running' and j.worker = in_worker);
+  suspects := exists (select from sluice.job j where j.crashes >= 2 and j.state = 'ready' and j.pool = any(pools) and j.kind <> all(unknown_kinds)
                       and not exists (select from sluice.pause p where (p.scope = 'kind' and p.name = j.kind) or (p.scope = 'pool' and p.name = j.pool))
                       -- An idle process takes it; of the busy ones, one makes room for it and the others go on.
-                      and (running = 0 or in_worker = (select min(w.id) from sluice.worker w where w.lease_until > at and not w.stopping
+                      and (idle or in_worker = (select min(w.id) from sluice.worker w where w.lease_until > at and not w.stopping
                                                        and w.pools ? j.pool and j.kind = any(w.kinds))));
   now_ms := date_part('epoch', at) * 1000;
   if term is not null then
-    due_ms := (select extract(epoch from j.run_at - at) * 1000 from sluice.job j where j.state = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1);
+    due_ms := (select extract(epoch from j.run_at - at) * 1000 from sluice.job j where j.shelf = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1);
     next_lease_ms := (select extract(epoch from min(w.lease_until) - at) * 1000 from sluice.worker w where w.id <> in_worker);
     chores := exists (select from sluice.pause p where p.scope = 'kind' and not p.parked)
       or exists (select from sluice.paused_kinds() as kind where not exists (select from sluice.pause p where p.scope = 'kind' and p.name = kind))
       or exists (select from sluice.job f where f.after_key is not null
-                 and not exists (select from sluice.job h where h.key = f.after_key and h.state <> 'failed'))
-      or exists (select from sluice.holders() as holder where not exists (select from sluice.worker w where w.id = holder and w.lease_until > at));
+                 and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed'));
   end if;
 end $$;
 
@@ -98,38 +86,48 @@ begin
     set state = case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind) then 'paused' else 'ready' end::sluice.job_state,
         run_at = null
     where j.id = any(array(
-      select d.id from sluice.job d where d.state = 'scheduled' and d.run_at <= at order by d.run_at limit batch for update skip locked))
+      select d.id from sluice.job d where d.shelf = 'scheduled' and d.run_at <= at order by d.run_at limit batch for update skip locked))
     returning j.pool, j.state)
   select count(*), array_agg(distinct pool) filter (where state = 'ready') into moved, pools from due;
   perform sluice.wake(pools, null);
   due_ms := (select extract(epoch from j.run_at - sluice.now()) * 1000
-             from sluice.job j where j.state = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1);
+             from sluice.job j where j.shelf = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1);
 end $$;
 
--- Jobs of processes that are gone go back, their fence raised, so the old claim is void at once. A process that kills its host again and again
--- is caught by the count of crashes: see docs/job-lifecycle.md, "Poison". Skip locked: a settle in progress wins.
-create function sluice.rescue(in_term bigint, batch integer, crashes_max integer, out rescued integer, out failed integer, out dead text[], out pools text[])
+-- Jobs of processes that are gone go back, their fence raised, so the old claim is void at once. A job that kills its host again and again is
+-- caught by the count of crashes: see docs/job-lifecycle.md, "Poison". Nobody is waited for: a settle in progress wins, and the row of a process
+-- whose jobs were not all to be had stays for the next round. A claim holds its process's row, so none can slip in between. There is no index on
+-- `worker`, which every claim would have to write: finding the jobs of the dead means walking the queue once. `sweep` also looks for jobs whose
+-- process has no row at all.
+create function sluice.rescue(in_term bigint, crashes_max integer, sweep boolean, out rescued integer, out failed integer, out dead text[], out pools text[])
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
 as $$
 declare
   at timestamptz := sluice.now();
+  expired bigint[];
   victims bigint[];
   told boolean;
 begin
   rescued := 0;
   failed := 0;
   if not sluice.leads(in_term) then return; end if;
-  with expired as (delete from sluice.worker w where w.lease_until <= at returning w.name) select array_agg(name) into dead from expired;
+  expired := array(select w.id from sluice.worker w where w.lease_until <= at order by w.id for update skip locked);
+  if expired = '{}' and not sweep then return; end if;
   victims := array(
-    select j.id from sluice.holders() as holder join sluice.job j on j.state = 'running' and j.worker = holder
-    where not exists (select from sluice.worker w where w.id = holder)
-    limit batch);
+    select j.id from sluice.job j
+    where j.shelf is null and j.state = 'running'
+      and (j.worker = any(expired) or (sweep and not exists (select from sluice.worker w where w.id = j.worker))));
   with lost as materialized (
     select j.id, j.attempt, j.worker, j.started_at from sluice.job j where j.id = any(victims) and j.state = 'running' order by j.id for update skip locked),
   noted as (
     insert into sluice.attempt (job, attempt, worker, started_at, ended_at, outcome, error)
     select l.id, l.attempt, l.worker, l.started_at, at, 'lost', '{"code": "WORKER_LOST", "message": "the process that ran this job is gone"}' from lost l),
+  buried as (
+    delete from sluice.worker w
+    where w.id = any(expired)
+      and not exists (select from sluice.job j where j.id = any(victims) and j.worker = w.id and j.id <> all(array(select id from lost)))
+    returning w.name),
   gone as (
     delete from sluice.job j where j.id = any(array(select id from lost)) and j.cancel_at is not null returning j.*),
   booked as (
@@ -151,8 +149,9 @@ begin
     returning j.pool, j.state, j.crashes)
   select (select count(*) from back where state = 'ready'), (select count(*) from back where state = 'failed'),
          (select array_agg(distinct pool) from back where state = 'ready'),
-         (select pg_notify('sluice', 'suspect:') from back where state = 'ready' and crashes >= 2 limit 1) is not null
-  into rescued, failed, pools, told;
+         (select pg_notify('sluice', 'suspect:') from back where state = 'ready' and crashes >= 2 limit 1) is not null,
+         (select array_agg(name) from buried)
+  into rescued, failed, pools, told, dead;
   -- A process that died between a commit and its wake-up may have left work nobody was told of.
   perform sluice.wake(coalesce(pools, case when dead is not null then array(select distinct k.pool from sluice.kind k) end), null);
 end $$;
@@ -163,7 +162,8 @@ language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
-  moved integer := 0;
+  moved integer;
+  more boolean := false;
   back integer := 0;
   pools text[];
   p record;
@@ -172,16 +172,17 @@ begin
   for p in select * from sluice.pause where scope = 'kind' and not parked loop
     with aside as (
       update sluice.job j set state = 'paused'
-      where j.id = any(array(select r.id from sluice.job r where r.state = 'ready' and r.kind = p.name order by r.pool, r.lane, r.rank limit batch for update skip locked))
+      where j.id = any(array(select r.id from sluice.job r where r.shelf is null and r.state = 'ready' and r.kind = p.name order by r.pool, r.lane, r.rank limit batch for update skip locked))
       returning 1)
     select count(*) into moved from aside;
     if moved < batch then update sluice.pause q set parked = true where q.scope = 'kind' and q.name = p.name; end if;
+    more := more or moved >= batch;
   end loop;
   with again as (
     update sluice.job j set state = 'ready'
     where j.id = any(array(
       select r.id from sluice.job r
-      where r.state = 'paused' and r.kind = any(array(
+      where r.shelf = 'paused' and r.kind = any(array(
         select kind from sluice.paused_kinds() as kind where not exists (select from sluice.pause q where q.scope = 'kind' and q.name = kind)))
       limit batch for update skip locked))
     returning j.pool)
@@ -189,8 +190,8 @@ begin
   perform sluice.wake(pools, null);
   perform sluice.release_followers(array(
     select f.after_key from sluice.job f
-    where f.after_key is not null and not exists (select from sluice.job h where h.key = f.after_key and h.state <> 'failed')));
-  return moved >= batch or back >= batch;
+    where f.after_key is not null and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed')));
+  return more or back >= batch;
 end $$;
 
 -- Which days are past keeping. Detaching happens outside a transaction, so the caller does it, one by one; whatever it did not get through with

@@ -85,6 +85,7 @@ export class Engine {
       mayLead: () => options.lead && !this.#stopped,
       worker: () => this.#worker.id,
       unknownKinds: () => [...this.#worker.unknownKinds],
+      running: () => Object.fromEntries([...this.#worker.pools.values()].map((pool) => [pool.name, pool.running])),
       busy: () => this.#worker.busy,
       hears: () => this.#listener.hears,
       onBeat: async (beat) => {
@@ -97,7 +98,10 @@ export class Engine {
       clock,
       log,
       onMessage: (message) => this.#hear(message),
-      onConnect: () => this.#worker.reconnected(),
+      onConnect: () => {
+        this.#worker.reconnected()
+        beatNow() // what was told while nobody listened: due times, pauses, cancels
+      },
     })
   }
 
@@ -108,7 +112,10 @@ export class Engine {
 
   async start(): Promise<void> {
     this.#refuseIfStopped()
-    this.#started ??= this.#start()
+    this.#started ??= this.#start().catch((error: unknown) => {
+      this.#started = undefined // the database may be back at the next call
+      throw error
+    })
     await this.#started
   }
 
@@ -135,7 +142,7 @@ export class Engine {
     try {
       return await this.#enqueuer.send(encoded)
     } catch (error) {
-      throw explainRefusal(error, encoded)
+      throw explainConnect(explainRefusal(error, encoded))
     }
   }
 

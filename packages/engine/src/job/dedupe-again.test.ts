@@ -66,7 +66,10 @@ test('[E-05] again: the one more runs also when the running one fails or is canc
   running[2]?.end()
 })
 
-test('[E-05] again: a follower that commits after the running job has ended is found by the leader’s beat', async ({ engines, client }) => {
+test('[E-05] again: a follower that commits after the running job has ended is found by the leader’s beat', async ({
+  engines,
+  client,
+}) => {
   const { sync, running } = gate()
   const engine = engines({ kinds: [sync], lease: '1s' })
   await engine.start()
@@ -94,7 +97,10 @@ test('[E-05] again: a follower of a job whose key is kept by another mode waits 
   running[1]?.end()
 })
 
-test('[E-05] again: a delay of the follower counts from the end of the running job at the earliest', async ({ database, client }) => {
+test('[E-05] again: a delay of the follower counts from the end of the running job at the earliest', async ({
+  database,
+  client,
+}) => {
   const seen: unknown[] = []
   const sync = defineKind('sync', { dedupe: 'again', key: () => 'repo', run: ({ payload }) => void seen.push(payload) })
   const kit = await createTestKit({ database: database.url, kinds: [sync] })

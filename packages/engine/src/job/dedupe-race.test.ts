@@ -45,7 +45,10 @@ test('[E-05] concurrent single enqueues of one process and one key are one job',
   expect(made.filter(({ created }) => created)).toHaveLength(1)
 })
 
-test('[E-05] bulk enqueues that meet the same keys in different orders do not block each other for ever', async ({ engines, database }) => {
+test('[E-05] bulk enqueues that meet the same keys in different orders do not block each other for ever', async ({
+  engines,
+  database,
+}) => {
   const engine = engines({ kinds: [mail] })
   await engine.migrate()
   const clients = await connect(database.url)
@@ -54,7 +57,10 @@ test('[E-05] bulk enqueues that meet the same keys in different orders do not bl
     const made = await Promise.all(
       clients.map((client, n) => {
         const turned = [...keys.slice(n * 5), ...keys.slice(0, n * 5)]
-        return engine.enqueueMany(turned.map((key) => mail({}, { key: `${round} ${key}` })), { client })
+        return engine.enqueueMany(
+          turned.map((key) => mail({}, { key: `${round} ${key}` })),
+          { client },
+        )
       }),
     )
     expect(new Set(made.flat().map(({ id }) => id)).size).toBe(keys.length)
@@ -63,30 +69,37 @@ test('[E-05] bulk enqueues that meet the same keys in different orders do not bl
   await Promise.all(clients.map((client) => client.end()))
 })
 
-test('[E-05] whoever meets a key of an open transaction waits for it, and gets the job if and only if it commits', async ({ engines, database, client }) => {
+test('[E-05] whoever meets a key of an open transaction waits for it, and gets the job if and only if it commits', async ({
+  engines,
+  database,
+  client,
+}) => {
   const engine = engines({ kinds: [mail] })
   await engine.migrate()
   for (const end of ['commit', 'rollback']) {
-    const [other] = await connect(database.url, 1)
+    const other = new pg.Client(database.url)
+    await other.connect()
     await client.query('begin')
     const first = await engine.enqueue(mail({}, { key: end }), { client })
-    const second = engine.enqueue(mail({}, { key: end }), { client: other as pg.Client })
+    const second = engine.enqueue(mail({}, { key: end }), { client: other })
     const waits = 'select from pg_locks where not granted and pid = $1'
     await eventually(async () => (await client.query(waits, [backendOf(other)])).rowCount === 1)
     await client.query(end)
     const { id, created } = await second
-    expect({ same: id === first.id, created }).toEqual(end === 'commit' ? { same: true, created: false } : { same: false, created: true })
-    await other?.end()
+    expect({ same: id === first.id, created }).toEqual(
+      end === 'commit' ? { same: true, created: false } : { same: false, created: true },
+    )
+    await other.end()
   }
 })
 
 /** node-postgres knows the process of its connection, its types do not. */
-function backendOf(client: pg.Client | undefined): number | undefined {
-  return (client as unknown as { processID?: number })?.processID
+function backendOf(client: pg.Client): number | undefined {
+  return (client as unknown as { processID?: number }).processID
 }
 
-async function connect(url: string, count = connections): Promise<pg.Client[]> {
-  const clients = Array.from({ length: count }, () => new pg.Client(url))
+async function connect(url: string): Promise<pg.Client[]> {
+  const clients = Array.from({ length: connections }, () => new pg.Client(url))
   await Promise.all(clients.map((client) => client.connect()))
   return clients
 }

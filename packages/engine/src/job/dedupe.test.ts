@@ -14,13 +14,15 @@ const push = defineKind('push', { run: () => {} })
 const claim = async (client: pg.Client): Promise<{ id: string; fence: string }> =>
   (await client.query(`select id, fence from sluice.claim('light', 1, 1, -9e15::bigint, '{}')`)).rows[0]
 const settle = (client: pg.Client, { id, fence }: { id: string; fence: string }, outcome: string): Promise<unknown> =>
-  client.query(`select sluice.settle(1, array[$1::bigint], array[$2::bigint], array[$3], array[0::float8], array[null::timestamptz], array[null::jsonb])`, [
-    id,
-    fence,
-    outcome,
-  ])
+  client.query(
+    `select sluice.settle(1, array[$1::bigint], array[$2::bigint], array[$3], array[0::float8], array[null::timestamptz], array[null::jsonb])`,
+    [id, fence, outcome],
+  )
 
-test('[E-05] keep: while a job is scheduled, ready, paused or running, a second one with its key is the same job', async ({ engines, client }) => {
+test('[E-05] keep: while a job is scheduled, ready, paused or running, a second one with its key is the same job', async ({
+  engines,
+  client,
+}) => {
   const engine = engines({ kinds: [mail] })
   const again = () => engine.enqueue(mail({ second: true }, { key: 'ann' }))
   const { id, created } = await engine.enqueue(mail({ first: true }, { key: 'ann', delay: '1h' }))
@@ -79,7 +81,9 @@ test('[E-05] the default key is the same from TypeScript and from plain SQL', as
   const engine = engines({ kinds: [mail] })
   const payload = { text: 'ä 💥 "\\', n: 1.5, list: [true, null], deep: { z: 1, a: 2 } }
   const { id } = await engine.enqueue(mail(payload, { dedupe: 'keep', owner: 'ann' }))
-  const { rows } = await client.query(`select id, created from sluice.enqueue('mail', $1, mode => 'keep', owner => 'ann')`, [payload])
+  const { rows } = await client.query(`select id, created from sluice.enqueue('mail', $1, mode => 'keep', owner => 'ann')`, [
+    payload,
+  ])
   expect(rows).toEqual([{ id: String(id), created: false }])
 })
 
@@ -106,7 +110,10 @@ test('[E-05] replace: the payload of a job that waits is replaced, its time and 
   expect(await claim(client)).toBeUndefined()
 })
 
-test('[E-05] replace: a job that runs has its payload already, so the second one is a job of its own', async ({ engines, client }) => {
+test('[E-05] replace: a job that runs has its payload already, so the second one is a job of its own', async ({
+  engines,
+  client,
+}) => {
   const engine = engines({ kinds: [mail] })
   const first = await engine.enqueue(mail({ n: 1 }, { key: 'ann', dedupe: 'replace' }))
   await claim(client)
@@ -154,7 +161,7 @@ test('[E-05] bulk: duplicates among the rows are one job, and each row gets its 
   expect(made.map(({ created }) => created)).toEqual([true, false, false, true, false, false])
   expect(made[1]?.id).toBe(old.id)
   expect(made.map(({ id }) => id)).toEqual([0, 1, 0, 3, 1, 0].map((index) => made[index]?.id))
-  expect(await engine.find(made[0]?.id as number)).toMatchObject({ payload: { n: 1 } })
+  expect(await engine.find(made[0]?.id ?? 0)).toMatchObject({ payload: { n: 1 } })
 })
 
 test('[E-05] bulk: of many rows with one key, keep keeps the first and replace the last', async ({ engines }) => {
@@ -162,8 +169,8 @@ test('[E-05] bulk: of many rows with one key, keep keeps the first and replace t
   const rows = Array.from({ length: 300 }, (_, n) => n)
   const kept = await engine.enqueueMany(rows.map((n) => mail({ n }, { key: 'a' })))
   expect(kept.filter(({ created }) => created)).toEqual([kept[0]])
-  expect(await engine.find(kept[0]?.id as number)).toMatchObject({ payload: { n: 0 } })
+  expect(await engine.find(kept[0]?.id ?? 0)).toMatchObject({ payload: { n: 0 } })
   const replaced = await engine.enqueueMany(rows.map((n) => push({ n }, { key: 'a', dedupe: 'replace' })))
   expect(new Set(replaced.map(({ id }) => id)).size).toBe(1)
-  expect(await engine.find(replaced[0]?.id as number)).toMatchObject({ payload: { n: 299 } })
+  expect(await engine.find(replaced[0]?.id ?? 0)).toMatchObject({ payload: { n: 299 } })
 })

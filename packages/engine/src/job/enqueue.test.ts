@@ -9,7 +9,11 @@ import { defineKind } from './kind.ts'
 const mail = defineKind('mail', { payload: z.object({ n: z.number() }), run: () => {} })
 const countJobs = async (client: pg.Client): Promise<number> => (await client.query('select from sluice.job')).rowCount ?? 0
 
-test('[E-02] a job enqueued in a transaction is there when it commits, and seen by nobody before', async ({ engines, client, database }) => {
+test('[E-02] a job enqueued in a transaction is there when it commits, and seen by nobody before', async ({
+  engines,
+  client,
+  database,
+}) => {
   const engine = engines({ kinds: [mail] })
   const mine = new pg.Client(database.url)
   await mine.connect()
@@ -82,17 +86,26 @@ test('[E-02] plain SQL enqueues in its own transaction, with the defaults of the
   await client.query(`select sluice.enqueue('urgent', '{"n": 1}')`)
   await client.query('rollback')
   expect(await countJobs(client)).toBe(0)
-  const { rows } = await client.query(`select id::int, created from sluice.enqueue('urgent', '{"n": 2}', delay => '1 hour', owner => 'ann')`)
+  const { rows } = await client.query(
+    `select id::int, created from sluice.enqueue('urgent', '{"n": 2}', delay => '1 hour', owner => 'ann')`,
+  )
   expect(rows).toEqual([{ id: expect.any(Number), created: true }])
   expect(await engine.find(rows[0].id)).toMatchObject({
-    ...{ state: 'scheduled', pool: 'heavy', priority: 7, maxAttempts: 5, owner: 'ann', payload: { n: 2 } },
+    state: 'scheduled',
+    pool: 'heavy',
+    priority: 7,
+    maxAttempts: 5,
+    owner: 'ann',
+    payload: { n: 2 },
   })
 })
 
 test('[E-02] bulk gives the ids in the order of the requests, and says which are new', async ({ engines, client }) => {
   const engine = engines({ kinds: [mail] })
   const old = await engine.enqueue(mail({ n: -1 }, { key: 'old' }))
-  const requests = Array.from({ length: 1_000 }, (_, n) => mail({ n }, n === 500 ? { key: 'old' } : n % 3 === 0 ? { priority: 5 } : {}))
+  const requests = Array.from({ length: 1_000 }, (_, n) =>
+    mail({ n }, n === 500 ? { key: 'old' } : n % 3 === 0 ? { priority: 5 } : {}),
+  )
   const made = await engine.enqueueMany(requests)
   expect(made.filter(({ created }) => !created)).toEqual([{ id: old.id, created: false }])
   expect(made[500]?.id).toBe(old.id)
@@ -110,7 +123,10 @@ test('[E-02] bulk is all or nothing', async ({ engines, client }) => {
   expect(await engine.enqueueMany([])).toEqual([])
 })
 
-test('single enqueues of the same moment share a commit, and each caller gets the id of its own job', async ({ engines, client }) => {
+test('single enqueues of the same moment share a commit, and each caller gets the id of its own job', async ({
+  engines,
+  client,
+}) => {
   const engine = engines({ kinds: [mail] })
   await engine.migrate()
   const made = await Promise.all(Array.from({ length: 64 }, (_, n) => engine.enqueue(mail({ n }))))

@@ -5,6 +5,7 @@
  * nobody and sixty-four callers cost a few commits. Requests were checked before they came here; if the database refuses a group
  * nevertheless, each goes alone, so that a bad member fails only its caller. Requests inside a caller's own transaction never come here.
  */
+import { explainConnect } from '../postgres/connect.ts'
 import type { Database } from '../postgres/database.ts'
 import { isConnectionLoss } from '../postgres/transient.ts'
 import { type Enqueued, enqueueStatement, enqueueValue, explainRefusal, readEnqueued } from './enqueue.ts'
@@ -72,7 +73,7 @@ export class Enqueuer {
       const [first] = group
       // After a connection loss nobody knows whether the group was stored: every caller must hear of it.
       if (group.length === 1 || isConnectionLoss(error))
-        for (const { reject, request } of group) reject(explainRefusal(error, [request]))
+        for (const { reject, request } of group) reject(explainConnect(explainRefusal(error, [request])))
       else if (first) await Promise.all(group.map((waiting) => this.#sendGroup([waiting])))
     }
   }

@@ -57,12 +57,12 @@ async function look(on: Executor, job: Job): Promise<Surroundings> {
            (select jsonb_build_object('reason', reason) from sluice.pause where scope = 'pool' and name = ${job.pool}) as "poolPaused",
            coalesce((select jsonb_agg(jsonb_build_object(
                'name', w.name, 'knowsKind', ${job.kind} = any(w.kinds), 'max', w.pools -> ${job.pool} -> 'max',
-               'running', (select count(*) from sluice.job r where r.state = 'running' and r.worker = w.id and r.pool = ${job.pool})))
+               'running', coalesce((w.running ->> ${job.pool})::int, 0)))
              from sluice.worker w
              where w.lease_until > sluice.now() and not w.stopping and w.pools ? ${job.pool}), '[]') as workers,
            (select count(*)::int from (
               select from sluice.job a, sluice.job me
-              where me.id = ${job.id} and a.state = 'ready' and a.pool = me.pool and a.lane = me.lane and (a.rank, a.id) < (me.rank, me.id)
+              where me.id = ${job.id} and a.shelf is null and a.state = 'ready' and a.pool = me.pool and a.lane = me.lane and (a.rank, a.id) < (me.rank, me.id)
               limit ${aheadMax}) x) as ahead`)
   return rows[0] as Surroundings
 }
@@ -130,13 +130,19 @@ function explainReady(job: Job, around: Surroundings): Explanation {
   if (job.crashes >= 2)
     return {
       reason: 'runs alone next',
-      text: `${job.crashes} processes died while they ran it, so it waits for a process that runs nothing else.`,
+      text: `It ran in ${job.crashes} processes that died, so it waits for one that runs nothing else.`,
     }
-  const line = around.ahead >= aheadMax ? `${aheadMax} or more jobs` : `${around.ahead} ${around.ahead === 1 ? 'job' : 'jobs'}`
+  const line = describeLine(around.ahead)
   if (able.every((worker) => worker.running >= worker.max))
     return {
       reason: 'pool full',
-      text: `All slots of the pool ${job.pool} are taken in all ${able.length} processes; ${line} go first.`,
+      text: `All slots of the pool ${job.pool} are taken in ${able.length === 1 ? 'the one process' : `all ${able.length} processes`} that could run it; ${line}.`,
     }
-  return { reason: 'next in line', text: `It is ready and starts within moments; ${line} go first.` }
+  return { reason: 'next in line', text: `It is ready and starts within moments; ${line}.` }
+}
+
+function describeLine(ahead: number): string {
+  if (ahead === 0) return 'no other goes first'
+  if (ahead === 1) return '1 job goes first'
+  return ahead >= aheadMax ? `${aheadMax} or more jobs go first` : `${ahead} jobs go first`
 }

@@ -56,7 +56,7 @@ export async function findJob(on: Executor, id: number): Promise<Job | undefined
 
 export async function listFailed(on: Executor, page: { after?: number; limit: number }): Promise<Job[]> {
   const { rows } = await on.query<Job>(
-    sql`${liveJobs} where state = 'failed' and id > ${page.after ?? 0} order by id limit ${page.limit}`,
+    sql`${liveJobs} where shelf = 'failed' and id > ${page.after ?? 0} order by id limit ${page.limit}`,
   )
   return rows
 }

@@ -83,19 +83,17 @@ class Model {
     if (holder && !follows) return { existing: holder.id }
     const state = follows || dueMs > this.nowMs ? 'scheduled' : this.paused.has(ask.kind) ? 'paused' : 'ready'
     const fresh: Omit<ModelJob, 'id'> = {
-      ...{
-        kind: ask.kind,
-        n: ask.n,
-        priority: ask.priority,
-        state,
-        attempt: 0,
-        crashes: 0,
-        canceling: false,
-        createdMs: this.nowMs,
-      },
+      kind: ask.kind,
+      n: ask.n,
+      priority: ask.priority,
+      state,
+      attempt: 0,
+      crashes: 0,
+      canceling: false,
+      createdMs: this.nowMs,
       rank: dueMs - ask.priority * stepMs,
       key: follows ? null : key,
-      rule: key === null ? null : (mode === 'keep' ? 'end' : mode === 'again' ? 'again' : 'start'),
+      rule: key === null ? null : mode === 'keep' ? 'end' : mode === 'again' ? 'again' : 'start',
       after: follows ? key : null,
       runAt: follows ? Number.POSITIVE_INFINITY : dueMs > this.nowMs ? dueMs : null,
     }
@@ -151,6 +149,9 @@ class Model {
   }
 }
 
+const raise = (message: string): never => {
+  throw new Error(message)
+}
 const digest = (n: number): string => createHash('sha256').update(`\n{"n": ${n}}`).digest('hex').slice(0, 32)
 
 type Real = pg.Client
@@ -166,14 +167,14 @@ function command(name: string, needs: JobState[], run: (model: Model, real: Real
       // The leader's round: it finds followers that no settle released.
       await real.query('select sluice.park(1, 100)')
       expect(await shown(real)).toEqual({
-        live: model.among(...live).map(({ rule, createdMs, ...seen }) => seen),
+        live: model.among(...live).map(({ rule: _rule, createdMs: _createdMs, ...seen }) => seen),
         ended: Object.fromEntries(model.ledger),
       })
     },
   }
 }
 
-const pick = <T>(list: readonly T[], n: number): T => list[n % list.length] as T
+const pick = (list: readonly ModelJob[], n: number): ModelJob => list.at(n % list.length) ?? raise('nothing to pick from')
 
 const enqueue = (ask: Ask, viaSql: boolean): Command =>
   command(`enqueue(${JSON.stringify(ask)}${viaSql ? ', by SQL' : ''})`, [], async (model, real) => {
@@ -215,7 +216,7 @@ const stale = (n: number): Command =>
   })
 
 const crash = command('crash', [], async (model, real) => {
-  await real.query('select sluice.rescue(1, 100, $1)', [crashesMax])
+  await real.query('select sluice.rescue(1, $1, true)', [crashesMax])
   for (const job of model.among('running')) {
     if (job.canceling) model.end(job, 'canceled')
     else Object.assign(job, { crashes: job.crashes + 1, state: job.crashes + 1 >= crashesMax ? 'failed' : 'ready' })

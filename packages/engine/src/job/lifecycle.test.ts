@@ -7,7 +7,7 @@ const states = Object.keys(moves) as JobState[]
 
 test('[E-01] the database knows the same states', async ({ client }) => {
   const { rows } = await client.query('select unnest(enum_range(null::sluice.job_state))::text as state')
-  expect(rows.map(({ state }) => state).toSorted()).toEqual(states.toSorted())
+  expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(states))
 })
 
 test('every move leads to a state, none to the same one, and from the end there is none', () => {

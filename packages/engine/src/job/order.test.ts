@@ -26,7 +26,10 @@ async function claimAll(client: pg.Client): Promise<number[]> {
   }
 }
 
-test('[E-03] jobs of one priority are claimed in the order in which they came, also within one bulk', async ({ engines, client }) => {
+test('[E-03] jobs of one priority are claimed in the order in which they came, also within one bulk', async ({
+  engines,
+  client,
+}) => {
   const engine = engines({ kinds: [job] })
   await engine.enqueue(job({ n: 0 }))
   await engine.enqueueMany(Array.from({ length: 50 }, (_, index) => job({ n: index + 1 })))
@@ -52,7 +55,10 @@ test('[E-03] a claim of many is the same jobs as many claims of one', async ({ e
   expect(rest).toHaveLength(30)
 })
 
-test('[E-04] a low priority waits at most its distance times the step, however many more important jobs keep coming', async ({ engines, client }) => {
+test('[E-04] a low priority waits at most its distance times the step, however many more important jobs keep coming', async ({
+  engines,
+  client,
+}) => {
   const engine = engines({ kinds: [job], priorityStep: '1m' })
   await engine.migrate()
   const enqueue = (n: number, priority: number) => engine.enqueue(job({ n }, { priority }), { client })
@@ -65,7 +71,10 @@ test('[E-04] a low priority waits at most its distance times the step, however m
   expect(await claimAll(client)).toEqual([1, 0, 2])
 })
 
-test('[E-04] whatever arrives when, a job is overtaken only by those that came less than (distance × step) after it', async ({ engines, client }) => {
+test('[E-04] whatever arrives when, a job is overtaken only by those that came less than (distance × step) after it', async ({
+  engines,
+  client,
+}) => {
   const engine = engines({ kinds: [job], priorityStep: '1m' })
   await engine.migrate()
   const arrivals = fc.array(fc.record({ waitMs: fc.nat(5 * minuteMs), priority: fc.integer({ min: -3, max: 3 }) }), {
@@ -104,7 +113,7 @@ test('[E-03] finish first: children of a higher priority go before new discoveri
     run: ({ payload }) => done({ next: [1, 2].map((n) => page({ of: payload['n'], n })) }),
   })
   const kit = await createTestKit({ database: database.url, kinds: [discovery, page] })
-  await kit.enqueue(...[1, 2, 3].map((n) => discovery({ n })))
+  await kit.enqueueMany([1, 2, 3].map((n) => discovery({ n })))
   const ran = await kit.drain()
   expect(ran.map(({ kind }) => kind)).toEqual(Array.from({ length: 3 }, () => ['discovery', 'page', 'page']).flat())
   await kit.close()

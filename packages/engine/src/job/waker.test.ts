@@ -6,7 +6,10 @@ import { defineKind } from './kind.ts'
 
 const job = defineKind('job', { run: () => {} })
 
-test('[E-11] the first enqueue after a quiet moment notifies by itself, and one message speaks for all that follow at once', async ({ engines, client }) => {
+test('[E-11] the first enqueue after a quiet moment notifies by itself, and one message speaks for all that follow at once', async ({
+  engines,
+  client,
+}) => {
   const heard: string[] = []
   client.on('notification', ({ payload }) => void heard.push(payload ?? ''))
   await client.query('listen sluice')

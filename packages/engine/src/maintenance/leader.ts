@@ -93,7 +93,7 @@ export class Leader implements Service {
     this.rescuer.sleep(news.nextLeaseMs)
     // Not awaited: the heartbeat that brought the news must not wait for a million jobs to be parked.
     if (news.chores || fresh) {
-      void this.rescuer.runOnce()
+      void this.rescuer.runOnce({ sweep: fresh })
       void this.parker.runOnce()
     }
   }

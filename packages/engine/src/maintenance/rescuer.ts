@@ -25,7 +25,9 @@ export interface Rescue {
 }
 
 const statement: Statement = { name: 'sluice_rescue', text: 'select rescued, failed, dead, pools from sluice.rescue($1, $2, $3)' }
-const batchSize = 1_000
+const none: Rescue = { rescued: 0, failed: 0 }
+/** Something of a dead process was locked a moment ago. */
+const againMs = 250
 /** A lease is over a moment after it ran out: the owner's own renewal may be on its way. */
 const slackMs = 20
 
@@ -43,7 +45,7 @@ export class Rescuer {
     this.#timer = undefined
     if (leaseMs === undefined) return
     this.#timer = this.#options.clock.after(
-      Math.max(0, leaseMs) + slackMs,
+      leaseMs > 0 ? leaseMs + slackMs : againMs,
       () => void this.runOnce().then(this.#options.onLooked),
     )
   }
@@ -52,35 +54,31 @@ export class Rescuer {
     this.#timer?.cancel()
   }
 
-  runOnce(): Promise<Rescue> {
-    this.#working ??= this.#run().finally(() => {
+  /** `sweep` also looks for jobs whose process left no row; whoever takes office does it once. */
+  runOnce({ sweep = false } = {}): Promise<Rescue> {
+    this.#working ??= this.#run(sweep).finally(() => {
       this.#working = undefined
     })
     return this.#working
   }
 
-  async #run(): Promise<Rescue> {
+  async #run(sweep: boolean): Promise<Rescue> {
     const { database, log, term, crashesMax, onReady } = this.#options
-    const total = { rescued: 0, failed: 0 }
     try {
-      for (let moved = batchSize; moved >= batchSize; ) {
-        const current = term()
-        if (current === undefined) break
-        const [row] = await database.send<[number, number, string[] | null, string[] | null]>(database.hot, statement, [
-          current,
-          batchSize,
-          crashesMax,
-        ])
-        const [rescued = 0, failed = 0, dead, pools] = row ?? []
-        if (dead || rescued + failed > 0) log.warn('jobs rescued', { rescued, failed, workers: dead ?? [] })
-        if (pools) onReady(pools)
-        total.rescued += rescued
-        total.failed += failed
-        moved = rescued + failed
-      }
+      const current = term()
+      if (current === undefined) return none
+      const [row] = await database.send<[number, number, string[] | null, string[] | null]>(database.hot, statement, [
+        current,
+        crashesMax,
+        sweep,
+      ])
+      const [rescued = 0, failed = 0, dead, pools] = row ?? []
+      if (dead || rescued + failed > 0) log.warn('jobs rescued', { rescued, failed, workers: dead ?? [] })
+      if (pools) onReady(pools)
+      return { rescued, failed }
     } catch (error) {
       log.warn('rescue failed', { reason: String(error) })
+      return none
     }
-    return total
   }
 }

@@ -85,11 +85,12 @@ export class Database implements Executor {
     }
   }
 
-  async transaction<T>(act: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+  /** Whoever falls asleep in the middle loses the transaction, so that its locks do not outlive its lease. */
+  async transaction<T>(idleMsMax: number, act: (client: pg.ClientBase) => Promise<T>): Promise<T> {
     const client = await this.pool.connect()
     let broken: Error | undefined
     try {
-      await client.query('begin')
+      await client.query(`begin; set local idle_in_transaction_session_timeout = ${Math.ceil(idleMsMax)}`)
       const result = await act(client)
       await client.query('commit')
       return result
@@ -120,6 +121,8 @@ export class Database implements Executor {
   #quiet(pool: pg.Pool): pg.Pool {
     // An idle connection that breaks is replaced by the next query; without a listener Node would end the process.
     pool.on('error', (error) => this.#options.log.info('idle connection lost', { reason: error.message }))
+    // The same while a transaction holds it: its statements fail by themselves.
+    pool.on('connect', (client) => void client.on('error', () => {}))
     return pool
   }
 }

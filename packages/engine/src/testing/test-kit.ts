@@ -82,7 +82,12 @@ export class TestKit {
     await this.#database.close()
   }
 
-  async enqueue(...requests: JobRequest[]): Promise<Enqueued[]> {
+  async enqueue(request: JobRequest): Promise<Enqueued> {
+    const [enqueued] = await this.enqueueMany([request])
+    return enqueued as Enqueued
+  }
+
+  async enqueueMany(requests: readonly JobRequest[]): Promise<Enqueued[]> {
     return enqueueRows(
       this.#database,
       requests.map((request) => encodeRequest(request, { payloadBytesMax: this.#payloadBytesMax })),
@@ -101,25 +106,25 @@ export class TestKit {
     await this.#promote()
   }
 
-  /** Runs what is ready until nothing is. Answers what ran, in order. */
-  async drain(): Promise<Ran[]> {
+  /** Runs what is ready until nothing is. Answers what ran, in order. Gives up after `max` jobs: one may enqueue itself for ever. */
+  async drain({ max = drainMax }: { max?: number } = {}): Promise<Ran[]> {
     const ran: Ran[] = []
     await this.#promote()
-    const pools = new Set([...this.#kinds.values()].map((kind) => kind.pool))
     for (let found = true; found; ) {
       found = false
+      const { pools, strangers } = await this.#lookAround()
       for (const pool of pools) {
         const [claim] = await claimJobs(this.#database, {
           pool,
           worker: this.#worker,
           slots: 1,
           since: lowestRank,
-          unknownKinds: await this.#strangers(),
+          unknownKinds: strangers,
         })
         if (!claim) continue
+        if (ran.length >= max) throw new Error(`drain gave up after ${max} jobs: does a job enqueue itself for ever?`)
         found = true
         ran.push(await this.#run(claim))
-        if (ran.length >= drainMax) throw new Error(`drain gave up after ${drainMax} jobs: does a job enqueue itself for ever?`)
       }
     }
     return ran
@@ -140,6 +145,7 @@ export class TestKit {
       probe: () => {},
       worker: () => this.#worker,
       payloadBytesMax: this.#payloadBytesMax,
+      leaseMs,
       trusted: () => true,
       onWriteFailed: (_, error) => {
         ended = judge(claim, kind, { type: 'retry', error }, 0)
@@ -159,11 +165,13 @@ export class TestKit {
       where state = 'scheduled' and run_at <= sluice.now()`)
   }
 
-  async #strangers(): Promise<string[]> {
-    const { rows } = await this.#database.pool.query<{ kind: string }>(
-      `select distinct kind from sluice.job where state = 'ready'`,
+  /** The pools that have ready jobs, and the kinds among them that are not ours. */
+  async #lookAround(): Promise<{ pools: string[]; strangers: string[] }> {
+    const { rows } = await this.#database.pool.query<{ kind: string; pool: string }>(
+      `select distinct kind, pool from sluice.job where state = 'ready' order by pool, kind`,
     )
-    return rows.map(({ kind }) => kind).filter((kind) => !this.#kinds.has(kind))
+    const strangers = new Set(rows.map(({ kind }) => kind).filter((kind) => !this.#kinds.has(kind)))
+    return { pools: [...new Set(rows.map(({ pool }) => pool))], strangers: [...strangers] }
   }
 
   async #join(client: pg.ClientBase): Promise<void> {

@@ -23,12 +23,14 @@ export interface ExecutorDeps {
 /** Why a signal was aborted; the verdict depends on it. */
 export type StopReason = 'canceled' | 'lease lost' | 'shutdown'
 
-export async function execute(claim: Claim, kind: AnyKind, stop: StopSwitch, deps: ExecutorDeps): Promise<Verdict> {
+/** A handler that waits for nothing is judged at once, without a promise: that is a tenth of what a small job costs. */
+export function execute(claim: Claim, kind: AnyKind, stop: StopSwitch, deps: ExecutorDeps): Verdict | Promise<Verdict> {
+  const verdict = (outcome: Outcome): Verdict => judge(claim, kind, outcome, deps.random())
   let payload: unknown
   try {
     payload = kind.parse(JSON.parse(claim.payload))
   } catch (error) {
-    return judge(claim, kind, { type: 'fail', error }, 0)
+    return verdict({ type: 'fail', error })
   }
   const context: JobContext<unknown> = {
     id: claim.id,
@@ -44,26 +46,20 @@ export async function execute(claim: Claim, kind: AnyKind, stop: StopSwitch, dep
     },
     compute: (input = payload) => deps.compute(kind, input, stop.signal),
   }
-  const outcome = await perform(context, kind, stop, deps)
-  return judge(claim, kind, outcome, deps.random())
-}
-
-async function perform(context: JobContext<unknown>, kind: AnyKind, stop: StopSwitch, deps: ExecutorDeps): Promise<Outcome> {
-  let returned: unknown
+  const returned = (value: unknown): Verdict => verdict(read(value, kind))
+  const thrown = (error: unknown): Verdict => verdict(stop.reason === 'canceled' ? { type: 'cancel' } : { type: 'retry', error })
   try {
     const started: unknown = kind.run(context, deps.services)
-    // Most handlers wait for something; those that do not are spared the timer.
-    returned = isThenable(started) ? await withLimit(started, kind.timeoutMs, stop, deps.clock) : started
+    return isThenable(started) ? withLimit(started, kind.timeoutMs, stop, deps.clock).then(returned, thrown) : returned(started)
   } catch (error) {
-    if (stop.reason === 'canceled') return { type: 'cancel' }
-    return { type: 'retry', error }
+    return thrown(error)
   }
+}
+
+function read(returned: unknown, kind: AnyKind): Outcome {
   if (returned === undefined) return { type: 'done' }
   if (isOutcome(returned)) return returned
-  return {
-    type: 'retry',
-    error: new SluiceError('INVALID_OUTCOME', { kind: kind.kindName, got: show(returned) }),
-  }
+  return { type: 'retry', error: new SluiceError('INVALID_OUTCOME', { kind: kind.kindName, got: show(returned) }) }
 }
 
 /** Query builders and other libraries have promises of their own. */

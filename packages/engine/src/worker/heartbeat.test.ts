@@ -37,7 +37,7 @@ class Scene {
             this.#answer = resolve
           })
         if (this.fails) throw new Error('gone')
-        return [[this.known, this.term, this.leaderMs, [], 0, null, false, 0, null, null, null]]
+        return [[this.known, this.term, this.leaderMs, [], null, false, 0, null, null, null]]
       },
     }
     this.heartbeat = new Heartbeat({
@@ -49,6 +49,7 @@ class Scene {
       mayLead: () => this.mayLead,
       worker: () => 1,
       unknownKinds: () => [],
+      running: () => ({}),
       busy: () => this.busy,
       hears: () => this.hears,
       onBeat: (beat) => void this.beats.push(beat),
@@ -233,6 +234,7 @@ function optionsOf(scene: Scene) {
     mayLead: () => false,
     worker: () => 1,
     unknownKinds: () => [],
+    running: () => ({}),
     busy: () => false,
     hears: () => true,
     onBeat: () => {},

@@ -16,7 +16,6 @@ export interface Beat {
   readonly term: number | undefined
   readonly leaderMs: number
   readonly ready: readonly string[]
-  readonly running: number
   readonly cancel: readonly number[]
   readonly suspects: boolean
   readonly nowMs: number
@@ -34,7 +33,9 @@ export interface HeartbeatOptions {
   readonly mayLead: () => boolean
   readonly worker: () => number
   readonly unknownKinds: () => readonly string[]
-  /** Whether jobs of this process run. */
+  /** How many jobs of this process run, by pool. */
+  readonly running: () => Readonly<Record<string, number>>
+  /** Whether this process holds any. */
   readonly busy: () => boolean
   /** Whether wake-ups arrive; without them the heartbeat is the wake-up. */
   readonly hears: () => boolean
@@ -46,7 +47,6 @@ type BeatRow = [
   number | null,
   number,
   string[],
-  number,
   number[] | null,
   boolean,
   number,
@@ -57,8 +57,8 @@ type BeatRow = [
 
 const statement = {
   name: 'sluice_beat',
-  text: `select known, term, leader_ms, ready, running, cancel, suspects, now_ms, due_ms, next_lease_ms, chores
-         from sluice.beat($1, $2, $3, $4, $5)`,
+  text: `select known, term, leader_ms, ready, cancel, suspects, now_ms, due_ms, next_lease_ms, chores
+         from sluice.beat($1, $2, $3, $4, $5, $6)`,
 }
 const deafIntervalMs = 1_000
 const retryMs = 250
@@ -150,22 +150,28 @@ export class Heartbeat implements Service {
   }
 
   async #ask(): Promise<Beat> {
-    const { database, leaseMs, pools, mayLead, worker, unknownKinds, clock } = this.#options
+    const { database, leaseMs, pools, mayLead, worker, unknownKinds, running, clock } = this.#options
     this.#client ??= await database.client('heartbeat')
     const client = this.#client
     // A half-open connection never answers; ending it makes the statement fail.
     const late = clock.after(answerTimeoutMs, () => void client.end().catch(() => {}))
     try {
       this.#sent = true
-      const [row] = await database.send<BeatRow>(client, statement, [worker(), leaseMs, pools, unknownKinds(), mayLead()])
+      const [row] = await database.send<BeatRow>(client, statement, [
+        worker(),
+        leaseMs,
+        pools,
+        unknownKinds(),
+        mayLead(),
+        JSON.stringify(running()),
+      ])
       if (!row) throw new Error('the heartbeat got an empty answer')
-      const [known, term, leaderMs, ready, running, cancel, suspects, nowMs, dueMs, nextLeaseMs, chores] = row
+      const [known, term, leaderMs, ready, cancel, suspects, nowMs, dueMs, nextLeaseMs, chores] = row
       return {
         known,
         term: term ?? undefined,
         leaderMs,
         ready: ready ?? [],
-        running,
         cancel: cancel ?? [],
         suspects,
         nowMs,

@@ -23,19 +23,22 @@ test('[E-10] done moves the job to the ledger', async ({ database, engines }) =>
   const kind = script(done())
   const kit = await createTestKit({ database: database.url, kinds: [kind] })
   const engine = engines({ kinds: [kind] })
-  const [job] = await kit.enqueue(kind({ a: 1 }))
-  expect(await kit.drain()).toMatchObject([{ id: job?.id, attempt: 1, outcome: 'done', error: undefined }])
-  const found = await engine.find(job?.id as number)
+  const job = await kit.enqueue(kind({ a: 1 }))
+  expect(await kit.drain()).toMatchObject([{ id: job.id, attempt: 1, outcome: 'done', error: undefined }])
+  const found = await engine.find(job.id)
   expect(found).toMatchObject({ state: 'succeeded', payload: { a: 1 }, attempt: 1, error: null, finishedAt: expect.any(Date) })
   await kit.close()
 })
 
-test('[E-06] a handler that throws is tried again after the delays of its kind, and then fails for good', async ({ database, engines }) => {
+test('[E-06] a handler that throws is tried again after the delays of its kind, and then fails for good', async ({
+  database,
+  engines,
+}) => {
   const kind = script(new Error('one'), new Error('two'), new Error('three'), new Error('four'))
   const kit = await createTestKit({ database: database.url, kinds: [kind] })
   const engine = engines({ kinds: [kind] })
-  const [job] = await kit.enqueue(kind({}))
-  const id = job?.id as number
+  const job = await kit.enqueue(kind({}))
+  const id = job.id
   expect(await kit.drain()).toMatchObject([{ attempt: 1, outcome: 'retry', error: 'one' }])
   expect(await kit.find(id)).toMatchObject({ state: 'scheduled', attempt: 1, error: { message: 'one' } })
   await kit.advance('4m')
@@ -56,8 +59,8 @@ test('[E-01] every attempt is a row with its start, end, worker and error with s
   const kind = script(new Error('one'), snooze('1m'), done())
   const kit = await createTestKit({ database: database.url, kinds: [kind] })
   const engine = engines({ kinds: [kind] })
-  const [job] = await kit.enqueue(kind({}))
-  const id = job?.id as number
+  const job = await kit.enqueue(kind({}))
+  const id = job.id
   await kit.drain()
   await kit.advance('5m')
   await kit.drain()
@@ -88,7 +91,9 @@ test('[E-01] the attempt under way is among the attempts', async ({ engines }) =
   await engine.start()
   const { id } = await engine.enqueue(slow({}))
   await eventually(() => end !== undefined)
-  expect(await engine.attempts(id)).toMatchObject([{ attempt: 1, outcome: 'running', startedAt: expect.any(Date), endedAt: null }])
+  expect(await engine.attempts(id)).toMatchObject([
+    { attempt: 1, outcome: 'running', startedAt: expect.any(Date), endedAt: null },
+  ])
   expect(await engine.find(id)).toMatchObject({ state: 'running', worker: engine.status().worker })
   end?.()
 })
@@ -117,10 +122,10 @@ test('[E-10] snooze burns no attempt, however often, for a while or until a date
   const naps = Array.from({ length: 10 }, () => snooze('1h'))
   const kind = script(...naps, snooze(new Date(Date.now() + 24 * 3_600_000)), done())
   const kit = await createTestKit({ database: database.url, kinds: [kind] })
-  const [job] = await kit.enqueue(kind({}, { attempts: 1 }))
+  const job = await kit.enqueue(kind({}, { attempts: 1 }))
   for (let i = 0; i < 11; i++) {
     expect(await kit.drain()).toMatchObject([{ attempt: 1, outcome: 'snooze' }])
-    expect(await kit.find(job?.id as number)).toMatchObject({ state: 'scheduled', attempt: 0 })
+    expect(await kit.find(job.id)).toMatchObject({ state: 'scheduled', attempt: 0 })
     await kit.advance('1h')
   }
   expect(await kit.drain()).toEqual([])
@@ -143,9 +148,9 @@ test('[E-10] cancel ends the job without a failure, and its reason is kept', asy
   const kind = script(cancel('sold out'))
   const kit = await createTestKit({ database: database.url, kinds: [kind] })
   const engine = engines({ kinds: [kind] })
-  const [job] = await kit.enqueue(kind({}))
+  const job = await kit.enqueue(kind({}))
   await kit.drain()
-  expect(await engine.find(job?.id as number)).toMatchObject({ state: 'canceled', error: { message: 'sold out' } })
+  expect(await engine.find(job.id)).toMatchObject({ state: 'canceled', error: { message: 'sold out' } })
   expect(await engine.failed()).toEqual([])
   await kit.close()
 })
@@ -159,15 +164,20 @@ test('[E-06] a failed job that is retried by hand starts with a clean count', as
   const services = { broken: true }
   const kit = await createTestKit({ database: database.url, kinds: [kind], services })
   const engine = engines({ kinds: [kind] })
-  const [job] = await kit.enqueue(kind({}))
-  const id = job?.id as number
+  const job = await kit.enqueue(kind({}))
+  const id = job.id
   await kit.drain()
   expect(await engine.retry(id)).toEqual(new Map([[id, 'retried']]))
   expect(await kit.drain()).toMatchObject([{ attempt: 1, outcome: 'failed' }])
   services.broken = false
   await engine.retry([id])
   expect(await kit.drain()).toMatchObject([{ attempt: 1, outcome: 'done' }])
-  expect(await engine.retry([id, 999])).toEqual(new Map([[id, 'not failed'], [999, 'not failed']]))
+  expect(await engine.retry([id, 999])).toEqual(
+    new Map([
+      [id, 'not failed'],
+      [999, 'not failed'],
+    ]),
+  )
   expect(await engine.attempts(id)).toMatchObject([{ outcome: 'failed' }, { outcome: 'failed' }, { outcome: 'succeeded' }])
   await kit.close()
 })
@@ -176,12 +186,16 @@ test('[E-06] a failed job that is discarded leaves for the ledger as failed', as
   const kind = script(fail('no'))
   const kit = await createTestKit({ database: database.url, kinds: [kind] })
   const engine = engines({ kinds: [kind] })
-  const [job, waiting] = await kit.enqueue(kind({}), kind({}, { delay: '1h' }))
+  const [job, waiting] = [await kit.enqueue(kind({})), await kit.enqueue(kind({}, { delay: '1h' }))]
   await kit.drain()
-  expect(await engine.discard([job?.id as number, waiting?.id as number])).toBe(1)
+  expect(await engine.discard([job.id, waiting.id])).toBe(1)
   expect(await engine.failed()).toEqual([])
-  expect(await engine.find(job?.id as number)).toMatchObject({ state: 'failed', finishedAt: expect.any(Date), error: { message: 'no' } })
-  expect(await engine.find(waiting?.id as number)).toMatchObject({ state: 'scheduled' })
+  expect(await engine.find(job.id)).toMatchObject({
+    state: 'failed',
+    finishedAt: expect.any(Date),
+    error: { message: 'no' },
+  })
+  expect(await engine.find(waiting.id)).toMatchObject({ state: 'scheduled' })
   await kit.close()
 })
 
@@ -189,10 +203,10 @@ test('[E-06] failed jobs are listed page by page', async ({ database, engines })
   const kind = script(...Array.from({ length: 5 }, () => fail('no')))
   const kit = await createTestKit({ database: database.url, kinds: [kind] })
   const engine = engines({ kinds: [kind] })
-  const jobs = await kit.enqueue(...Array.from({ length: 5 }, () => kind({})))
+  const jobs = await kit.enqueueMany(Array.from({ length: 5 }, () => kind({})))
   await kit.drain()
   const first = await engine.failed({ limit: 3 })
-  const second = await engine.failed({ limit: 3, after: first.at(-1)?.id as number })
+  const second = await engine.failed({ limit: 3, after: first.at(-1)?.id ?? 0 })
   expect([...first, ...second].map(({ id }) => id)).toEqual(jobs.map(({ id }) => id))
   await kit.close()
 })
@@ -212,13 +226,16 @@ test('[E-09] children and what was written are there if and only if the job is d
       }),
   })
   const kit = await createTestKit({ database: database.url, kinds: [parent, child] })
-  const [job] = await kit.enqueue(parent({}))
+  const job = await kit.enqueue(parent({}))
   expect(await kit.drain()).toMatchObject([{ kind: 'parent', outcome: 'retry', error: 'at the last moment' }])
   expect((await client.query('select from note')).rowCount).toBe(0)
   await kit.advance('1s')
   const ran = await kit.drain()
-  expect(ran).toMatchObject([{ kind: 'parent', outcome: 'done' }, { kind: 'child', outcome: 'done' }])
+  expect(ran).toMatchObject([
+    { kind: 'parent', outcome: 'done' },
+    { kind: 'child', outcome: 'done' },
+  ])
   expect((await client.query('select text from note')).rows).toEqual([{ text: 'attempt 2' }])
-  expect(await kit.find(ran[1]?.id as number)).toMatchObject({ payload: { from: 2 }, parent: job?.id, root: job?.id })
+  expect(await kit.find(ran[1]?.id ?? 0)).toMatchObject({ payload: { from: 2 }, parent: job.id, root: job.id })
   await kit.close()
 })

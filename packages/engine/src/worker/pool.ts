@@ -6,8 +6,8 @@
  * was set and came back short; whoever sets it meanwhile causes another look.
  *
  * Short jobs are claimed ahead of their slots, as many as the pool got through lately in `aheadMs`, so that a statement serves hundreds of
- * them; slow jobs are never claimed ahead. Under load each claim starts its scan at the lowest rank of the last batch (dead index entries
- * lie below it), with a look from the very start now and then, so a more urgent job waits a second at most.
+ * them; slow jobs are never claimed ahead. Under load each claim starts its scan a little before the last rank it got (what runs and what
+ * is dead lies below), with a look from the very start now and then, so a more urgent job waits a second at most.
  */
 import type { Clock } from '../support/clock.ts'
 import { type Claim, lowestRank } from './claim.ts'
@@ -19,8 +19,8 @@ export interface PoolOptions {
   readonly clock: Clock
   /** Claims for this pool; resolves to nothing when the process must not claim now. */
   readonly claim: (slots: number, since: number) => Promise<Claim[]>
-  /** Runs one claim to its verdict and hands it to the settler. Never rejects. */
-  readonly run: (claim: Claim) => Promise<void>
+  /** Runs one claim to its verdict and hands it to the settler. Never rejects; nothing means that it has ended already. */
+  readonly run: (claim: Claim) => Promise<void> | undefined
   /** How many ended claims wait to be settled; the pool does not run away from the settler. */
   readonly unsettled: () => number
 }
@@ -98,34 +98,48 @@ export class Pool {
     if (this.#held || this.#options.unsettled() > unsettledMax) return 0
     const ahead = Math.min(aheadMax, Math.floor(this.#perMs * aheadMs))
     const room = this.#limit() + ahead - this.#running - this.waiting
-    // Claiming two at a time would waste what claiming ahead gains.
-    return room >= Math.max(1, ahead / 2) ? room : 0
+    // Half of what may be in hand is claimed while the other half runs; less at a time would waste what claiming ahead gains.
+    return room >= Math.max(1, ahead / 2) ? Math.min(room, Math.max(this.#limit(), Math.ceil(ahead / 2))) : 0
   }
 
   async #pump(): Promise<void> {
     if (this.#claiming) return
     this.#claiming = true
     try {
-      for (let room = this.#room(); this.#maybeMore && room > 0; room = this.#room()) {
-        this.#maybeMore = false
-        this.#measure()
-        const sentMs = this.#options.clock.monotonic()
-        const full = sentMs >= this.#nextFullLookMs
-        const claims = await this.#options.claim(room, full ? lowestRank : this.#since)
-        this.#backlog = claims.length === room
-        // A short look that did not start at the very start says nothing about what lies before: the next one does.
-        if (this.#backlog || !full) this.#maybeMore = true
-        this.#remember(claims, full, sentMs)
-        this.#accept(claims)
+      for (let claiming = this.#claimNext(); claiming; ) {
+        this.#accept(await claiming)
+        // Sent before the handlers start: the server works while they do.
+        claiming = this.#claimNext()
+        this.#fill()
       }
     } finally {
       this.#claiming = false
     }
+    // What ended meanwhile may have made room.
+    this.goOn()
+  }
+
+  #claimNext(): Promise<Claim[]> | undefined {
+    const room = this.#room()
+    return this.#maybeMore && room > 0 ? this.#claim(room) : undefined
+  }
+
+  async #claim(room: number): Promise<Claim[]> {
+    this.#maybeMore = false
+    this.#measure()
+    const sentMs = this.#options.clock.monotonic()
+    const full = sentMs >= this.#nextFullLookMs
+    const claims = await this.#options.claim(room, full ? lowestRank : this.#since)
+    this.#backlog = claims.length === room
+    // A short look that did not start at the very start says nothing about what lies before: the next one does.
+    if (this.#backlog || !full) this.#maybeMore = true
+    this.#remember(claims, full, sentMs)
+    return claims
   }
 
   #remember(claims: Claim[], full: boolean, sentMs: number): void {
-    const first = claims[0]
-    if (!this.#backlog || first === undefined) {
+    const last = claims.at(-1)
+    if (!this.#backlog || last === undefined) {
       this.#since = lowestRank
       this.#nextFullLookMs = 0
       return
@@ -135,7 +149,7 @@ export class Pool {
       const tookMs = this.#options.clock.monotonic() - sentMs
       this.#nextFullLookMs = sentMs + Math.max(fullLookEveryMs, tookMs * fullLookShare)
     }
-    this.#since = first.rank - slackMs
+    this.#since = last.rank - slackMs
   }
 
   #accept(claims: Claim[]): void {
@@ -144,20 +158,25 @@ export class Pool {
       this.#head = 0
     }
     for (const claim of claims) this.#queue.push(claim)
-    this.#fill()
   }
 
   #fill(): void {
     while (!this.#held && this.#running < this.#limit() && this.#head < this.#queue.length) {
       const claim = this.#queue[this.#head++] as Claim
       this.#running++
-      void this.#options.run(claim).then(this.#afterRun)
+      const running = this.#options.run(claim)
+      if (running) void running.then(this.#afterRun)
+      else this.#count()
     }
   }
 
-  #afterRun = (): void => {
+  #count(): void {
     this.#running--
     this.#ended++
+  }
+
+  #afterRun = (): void => {
+    this.#count()
     this.#fill()
     this.goOn()
   }

@@ -29,6 +29,7 @@ export interface SettlerOptions {
   readonly probe: Probe
   readonly worker: () => number
   readonly payloadBytesMax: number
+  readonly leaseMs: number
   /** False once this process may have been declared dead: then nothing is worth trying again. */
   readonly trusted: () => boolean
   /** What becomes of a job whose own write or children could not be stored. */
@@ -137,9 +138,9 @@ export class Settler {
 
   /** Everything a job caused commits with its end. Claims come in id order, so that two groups never wait for each other. */
   async #inTransaction(group: readonly Ended[]): Promise<Set<number>> {
-    const { database, worker, probe, payloadBytesMax } = this.#options
+    const { database, worker, probe, payloadBytesMax, leaseMs } = this.#options
     return database
-      .transaction(async (client) => {
+      .transaction(leaseMs, async (client) => {
         const stale = new Set<number>()
         for (const { claim, verdict } of group) {
           if (verdict.outcome !== 'done' || !verdict.write) continue

@@ -7,11 +7,12 @@
 import type { AnyKind } from '../job/kind.ts'
 import type { Database } from '../postgres/database.ts'
 import { type Clock, pause } from '../support/clock.ts'
-import type { Probe } from '../support/fail-point.ts'
+import { noProbe, type Probe } from '../support/fail-point.ts'
 import type { Log } from '../support/log.ts'
 import type { Service } from '../support/service.ts'
 import { type Claim, claimJobs, claimSuspect } from './claim.ts'
-import { execute, type StopReason } from './executor.ts'
+import { ClaimGate } from './claim-gate.ts'
+import { type ExecutorDeps, execute, type StopReason } from './executor.ts'
 import type { Beat } from './heartbeat.ts'
 import { handBack, judge, type Verdict } from './judge.ts'
 import { OwnProcesses } from './own-process.ts'
@@ -54,26 +55,36 @@ export class Worker implements Service {
   readonly unknownKinds = new Set<string>()
   readonly #options: WorkerOptions
   readonly #settler: Settler
+  readonly #executor: ExecutorDeps
   readonly #processes = new OwnProcesses()
   readonly #held = new Map<number, Held>()
+  readonly #gate = new ClaimGate(
+    () => this.#handBackLost(),
+    () => this.#tellIfEnded(),
+  )
   #id = 0
-  #claimsUnderWay = 0
-  #auditDue = false
-  #mismatches = 0
+  #secondLookMs = Number.POSITIVE_INFINITY
   #alone: Promise<void> | undefined
   #callOff: () => void = () => {}
   #waitingForEnd: (() => void)[] = []
   #stopping: Promise<void> | undefined
 
   constructor(options: WorkerOptions) {
-    const { database, clock, log, probe, payloadBytesMax, trusted } = options
+    const { database, clock, log, probe, payloadBytesMax, leaseMs, trusted } = options
     this.#options = options
+    this.#executor = {
+      services: options.services,
+      clock,
+      random: options.random,
+      compute: (kind, input, signal) => this.#processes.run(kind, input, signal),
+    }
     this.#settler = new Settler({
       database,
       clock,
       log,
       probe,
       payloadBytesMax,
+      leaseMs,
       trusted,
       worker: () => this.#id,
       onWriteFailed: (claim, error) => judge(claim, this.#kind(claim), { type: 'retry', error }, options.random()),
@@ -123,17 +134,19 @@ export class Worker implements Service {
 
   /** After a reconnect, claims whose answer got lost must be handed back before new ones are made. */
   reconnected(): void {
-    this.#auditDue = true
+    this.#gate.auditDue = true
     this.wakeAll()
   }
 
   async onBeat(beat: Beat): Promise<void> {
     if (!beat.known) return this.#rejoin()
     for (const id of beat.cancel) this.cancel(id)
-    this.#mismatches = beat.running !== this.#held.size ? this.#mismatches + 1 : 0
-    // Settles and claims under way make the two counts differ for a moment, not for three beats.
-    if (this.#mismatches >= 3) this.#auditDue = true
-    if (this.#auditDue) this.wakeAll()
+    // The server may have finished a claim that we gave up on after we looked: look once more when it must be over.
+    if (this.#options.clock.monotonic() >= this.#secondLookMs) {
+      this.#secondLookMs = Number.POSITIVE_INFINITY
+      this.#gate.auditDue = true
+    }
+    if (this.#gate.auditDue) this.wakeAll()
     for (const pool of beat.ready) this.pools.get(pool)?.wake()
     if (beat.suspects) this.#runSuspects()
     else this.#callOff()
@@ -170,34 +183,33 @@ export class Worker implements Service {
   }
 
   async #allEnded(): Promise<void> {
-    while (this.#held.size > 0 || this.#claimsUnderWay > 0)
-      await new Promise<void>((resolve) => this.#waitingForEnd.push(resolve))
+    while (this.#held.size > 0 || this.#gate.claiming) await new Promise<void>((resolve) => this.#waitingForEnd.push(resolve))
   }
 
   #tellIfEnded(): void {
-    if (this.#held.size === 0 && this.#claimsUnderWay === 0) for (const resolve of this.#waitingForEnd.splice(0)) resolve()
+    if (this.#held.size === 0 && !this.#gate.claiming) for (const resolve of this.#waitingForEnd.splice(0)) resolve()
   }
 
   async #claim(pool: string, slots: number, since: number): Promise<Claim[]> {
-    const { database, clock, probe, trusted, log } = this.#options
+    const { database, clock, probe, trusted, log, leaseMs } = this.#options
     if (!trusted() || this.#stopping || this.#alone) return []
-    if (this.#auditDue && !(await this.#audit())) return []
-    this.#claimsUnderWay++
+    if (!(await this.#gate.open()) || this.#stopping || this.#alone) return []
     try {
-      const claiming = claimJobs(database, { pool, worker: this.#id, slots, since, unknownKinds: [...this.unknownKinds] })
-      void probe('claim sent')
-      const claims = await claiming
-      if (claims.length > 0) await probe('claimed')
-      return this.#admit(claims)
+      return await this.#gate.pass(
+        async () => {
+          const claiming = claimJobs(database, { pool, worker: this.#id, slots, since, unknownKinds: [...this.unknownKinds] })
+          void probe('claim sent')
+          const claims = await claiming
+          if (claims.length > 0) await probe('claimed')
+          return claims
+        },
+        (claims) => this.#admit(claims),
+      )
     } catch (error) {
-      // Whether the claim took effect is unknown; the audit finds out.
-      this.#auditDue = true
+      this.#secondLookMs = clock.monotonic() + leaseMs
       log.warn('claim failed', { pool, reason: String(error) })
       clock.after(claimRetryMs, () => this.wake(pool))
       return []
-    } finally {
-      this.#claimsUnderWay--
-      this.#tellIfEnded()
     }
   }
 
@@ -216,18 +228,21 @@ export class Worker implements Service {
     return mine
   }
 
-  async #run(claim: Claim): Promise<void> {
+  #run(claim: Claim): Promise<void> | undefined {
     const held = this.#held.get(claim.id)
-    if (held?.claim.fence !== claim.fence) return
-    const { clock, random, services, probe } = this.#options
-    const verdict = await execute(claim, this.#kind(claim), held.stop, {
-      services,
-      clock,
-      random,
-      compute: (kind, input, signal) => this.#processes.run(kind, input, signal),
-    })
-    await probe('handler ended')
-    this.#end(claim, verdict)
+    if (held?.claim.fence !== claim.fence) return undefined
+    const verdict = execute(claim, this.#kind(claim), held.stop, this.#executor)
+    if (this.#options.probe === noProbe && !(verdict instanceof Promise)) {
+      this.#end(claim, verdict)
+      return undefined
+    }
+    return this.#endLater(claim, verdict)
+  }
+
+  async #endLater(claim: Claim, verdict: Verdict | Promise<Verdict>): Promise<void> {
+    const awaited = await verdict
+    await this.#options.probe('handler ended')
+    this.#end(claim, awaited)
   }
 
   #end(claim: Claim, verdict: Verdict): void {
@@ -252,21 +267,9 @@ export class Worker implements Service {
     this.#tellIfEnded()
   }
 
-  async #audit(): Promise<boolean> {
-    if (this.#claimsUnderWay > 0) return false
-    const { database, log } = this.#options
-    this.#claimsUnderWay++
-    try {
-      const back = await auditWorker(database, this.#id, [...this.#held.keys()])
-      if (back > 0) log.warn('lost claims handed back', { jobs: back })
-      this.#auditDue = false
-      this.#mismatches = 0
-      return true
-    } catch {
-      return false // the server is still away; the next heartbeat looks again
-    } finally {
-      this.#claimsUnderWay--
-    }
+  async #handBackLost(): Promise<void> {
+    const back = await auditWorker(this.#options.database, this.#id, [...this.#held.keys()])
+    if (back > 0) this.#options.log.warn('lost claims handed back', { jobs: back })
   }
 
   /** This process was declared dead: what it held belongs to others. It drops everything and comes back under a new name. */
@@ -304,10 +307,14 @@ export class Worker implements Service {
     })
     await Promise.race([this.#allEnded(), calledOff])
     while (!this.busy && !this.#stopping && this.#options.trusted()) {
-      const claim = await claimSuspect(database, this.#id, [...this.pools.keys()], [...this.unknownKinds])
-      if (!claim) return
-      log.warn('suspect runs alone', { job: claim.id, kind: claim.kind, crashes: claim.crashes })
-      for (const mine of this.#admit([claim])) await this.#run(mine)
+      if (!(await this.#gate.open())) return
+      const found = await this.#gate.pass(
+        () => claimSuspect(database, this.#id, [...this.pools.keys()], [...this.unknownKinds]),
+        (claim) => claim && { claim, mine: this.#admit([claim]).length > 0 },
+      )
+      if (!found) return
+      log.warn('suspect runs alone', { job: found.claim.id, kind: found.claim.kind, crashes: found.claim.crashes })
+      if (found.mine) await this.#run(found.claim)
       await this.#settler.drained()
     }
   }

@@ -13,7 +13,7 @@ import { isAlive, signal } from '../process/identity.ts'
 import { waitUntil } from '../process/wait-until.ts'
 import { ensureCluster } from '../server/cluster.ts'
 import { withClient } from '../server/connection.ts'
-import { launch } from '../server/launch.ts'
+import { attachOrLaunch, launch } from '../server/launch.ts'
 import { shutDown } from '../server/shut-down.ts'
 import { openSite } from '../site.ts'
 import { createTestDatabase, databaseUrl, run, type TestDatabase } from './test-database.ts'
@@ -71,7 +71,8 @@ export async function startTestServer({ prepare, settings, binaries }: TestServe
     createDatabase: () => createTestDatabase({ serverUrl: url, template }),
     async restart() {
       await shutDown(server)
-      server = await launch(site)
+      // Not `launch`: a corpse that is not reaped yet keeps its pid, and its files have to go first.
+      server = (await attachOrLaunch(site)).server
     },
     async kill9() {
       kill()

@@ -1,0 +1,106 @@
+/** "Why is this job not running?" as a pure decision: each reason, and which one is named when several hold. */
+import { expect, test } from 'vitest'
+import { aheadMax, type Explanation, explain, type Surroundings } from './explain.ts'
+import type { Job } from './job-store.ts'
+
+const now = new Date('2030-01-01T12:00:00Z')
+const later = new Date('2030-01-01T14:02:00Z')
+const ready: Job = {
+  id: 1,
+  kind: 'mail',
+  pool: 'light',
+  owner: null,
+  state: 'ready',
+  priority: 0,
+  payload: {},
+  key: null,
+  parent: null,
+  root: null,
+  attempt: 0,
+  maxAttempts: 5,
+  crashes: 0,
+  worker: null,
+  runAt: null,
+  createdAt: now,
+  startedAt: null,
+  finishedAt: null,
+  cancelRequestedAt: null,
+  error: null,
+}
+const free = { name: 'host:1', knowsKind: true, max: 10, running: 3 }
+const quiet: Surroundings = {
+  now,
+  leaderUntil: later,
+  followsKey: false,
+  kindPaused: null,
+  poolPaused: null,
+  workers: [free],
+  ahead: 0,
+}
+
+test.each<[Explanation['reason'], Partial<Job>, Partial<Surroundings>, RegExp]>([
+  ['finished', { state: 'succeeded', finishedAt: now }, {}, /succeeded at 2030-01-01T12:00/],
+  ['finished', { state: 'canceled', finishedAt: now }, {}, /canceled at 2030-01-01T12:00/],
+  ['finished', { state: 'failed', finishedAt: now }, {}, /discarded at 2030-01-01T12:00/],
+  [
+    'failed',
+    { state: 'failed', attempt: 5, error: { message: 'no route' } },
+    {},
+    /after 5 attempts: no route\. Retry or discard/,
+  ],
+  ['failed', { state: 'failed', attempt: 1 }, {}, /no reason given/],
+  ['running', { state: 'running', worker: 7, startedAt: now }, {}, /worker 7 since 2030-01-01T12:00/],
+  ['stopping', { state: 'running', worker: 7, cancelRequestedAt: now }, {}, /asked to stop/],
+  ['not before', { state: 'scheduled', runAt: later }, {}, /2030-01-01T14:02/],
+  [
+    'not before',
+    { state: 'scheduled', runAt: later },
+    { leaderUntil: new Date(0), kindPaused: { reason: null } },
+    /2030-01-01T14:02/,
+  ],
+  ['waiting for another job', { state: 'scheduled' }, { followsKey: true }, /same key/],
+  ['waiting for leader', { state: 'scheduled', runAt: now }, {}, /within moments/],
+  ['waiting for leader', { state: 'scheduled', runAt: now }, { leaderUntil: now }, /no process leads\. Start/],
+  ['paused', { state: 'paused' }, { kindPaused: { reason: 'provider down' } }, /kind mail is paused: provider down\. Resume/],
+  ['paused', { state: 'paused' }, { kindPaused: { reason: null } }, /kind mail is paused\. Resume/],
+  ['paused', { state: 'paused' }, {}, /was resumed/],
+  ['paused', {}, { kindPaused: { reason: null }, workers: [] }, /kind mail/],
+  ['paused', {}, { poolPaused: { reason: 'disk full' }, workers: [] }, /pool light is paused: disk full/],
+  ['no worker for this pool', {}, { workers: [] }, /serves the pool light\. Start/],
+  ['no worker knows this kind', {}, { workers: [{ ...free, knowsKind: false }] }, /defines the kind mail\. Start/],
+  ['runs alone next', { crashes: 2 }, {}, /in 2 processes that died/],
+  ['pool full', {}, { workers: [{ ...free, running: 10 }], ahead: 4 }, /All slots of the pool light are taken.*4 jobs go first/],
+  ['pool full', {}, { workers: [{ ...free, running: 10 }], ahead: 1 }, /1 job goes first/],
+  [
+    'pool full',
+    {},
+    {
+      workers: [
+        { ...free, running: 10 },
+        { ...free, knowsKind: false },
+      ],
+    },
+    /in the one process that could run it; no other goes first/,
+  ],
+  ['next in line', {}, { workers: [{ ...free, running: 10 }, free], ahead: aheadMax }, /1000 or more jobs go first/],
+  [
+    'pool full',
+    {},
+    {
+      workers: [
+        { ...free, running: 10 },
+        { ...free, running: 12 },
+      ],
+    },
+    /in all 2 processes/,
+  ],
+  ['next in line', {}, {}, /starts within moments/],
+])('[E-26] %s: %j, %j', (reason, fields, surroundings, text) => {
+  const explanation = explain({ ...ready, ...fields }, { ...quiet, ...surroundings })
+  expect(explanation).toMatchObject({ reason, text: expect.stringMatching(text) })
+  expect(explanation.text).toMatch(/^[A-Z].*\.$/)
+})
+
+test('[E-26] a job that is not due says until when', () => {
+  expect(explain({ ...ready, state: 'scheduled', runAt: later }, quiet).until).toEqual(later)
+})

@@ -1,0 +1,126 @@
+/** "Why is this job not running?" asked of a real engine, in each situation that a person meets. */
+import { expect } from 'vitest'
+import { eventually, test } from '../../../../test/support/database.ts'
+import { defineKind } from './kind.ts'
+import { fail } from './outcome.ts'
+
+const mail = defineKind('mail', { run: () => {} })
+const one = { light: { core: 1, max: 1 } }
+
+/** Jobs that stay in their handler until the test ends them. */
+function gate() {
+  const ends: (() => void)[] = []
+  const slow = defineKind('slow', {
+    run: ({ signal }) =>
+      new Promise<void>((resolve, reject) => {
+        ends.push(resolve)
+        signal.addEventListener('abort', () => setImmediate(() => reject(new Error('stopped'))))
+      }),
+  })
+  return { slow, ends }
+}
+
+test('[E-26] unknown: there is no such job', async ({ engines }) => {
+  expect(await engines().why(4711)).toMatchObject({ reason: 'unknown', text: expect.stringContaining('4711') })
+})
+
+test('[E-26] no worker for this pool: nobody serves it', async ({ engines }) => {
+  const engine = engines({ kinds: [mail] })
+  const { id } = await engine.enqueue(mail({}, { pool: 'special' }))
+  expect(await engine.why(id)).toMatchObject({ reason: 'no worker for this pool' })
+  await engines({ kinds: [mail], pools: one }).start()
+  expect(await engine.why(id)).toMatchObject({ reason: 'no worker for this pool' })
+})
+
+test('[E-26] no worker knows this kind: the pool is served, but by processes that do not define it', async ({ engines }) => {
+  const engine = engines({ kinds: [mail] })
+  const { id } = await engine.enqueue(mail({}))
+  await engines({ kinds: [gate().slow] }).start()
+  // The stranger takes the job once, learns that it does not know the kind, and hands it back.
+  await eventually(async () => (await engine.why(id)).reason === 'no worker knows this kind')
+})
+
+test('[E-26] not before: the job is not due, and the answer says until when', async ({ engines }) => {
+  const engine = engines({ kinds: [mail] })
+  const runAt = new Date(Date.now() + 3_600_000)
+  const { id } = await engine.enqueue(mail({}, { runAt }))
+  expect(await engine.why(id)).toMatchObject({ reason: 'not before', until: runAt })
+})
+
+test('[E-26] waiting for leader: the job is due and nobody leads', async ({ engines }) => {
+  const engine = engines({ kinds: [mail] })
+  const { id } = await engine.enqueue(mail({}, { delay: 1 }))
+  await eventually(async () => (await engine.why(id)).reason === 'waiting for leader')
+  expect((await engine.why(id)).text).toContain('no process leads')
+})
+
+test('[E-26] paused: by kind and by pool, with the reason that was given', async ({ engines }) => {
+  const engine = engines({ kinds: [mail] })
+  const ready = await engine.enqueue(mail({}))
+  await engine.pause({ scope: 'kind', name: 'mail' }, 'provider down')
+  const fresh = await engine.enqueue(mail({}))
+  for (const { id } of [ready, fresh])
+    expect(await engine.why(id)).toMatchObject({ reason: 'paused', text: expect.stringContaining('provider down') })
+  await engine.resume({ scope: 'kind', name: 'mail' })
+  await engine.pause({ scope: 'pool', name: 'light' }, 'disk full')
+  expect(await engine.why(ready.id)).toMatchObject({ reason: 'paused', text: expect.stringContaining('disk full') })
+})
+
+test('[E-26] running, pool full, stopping, finished: a job that holds the only slot, and the one behind it', async ({
+  engines,
+}) => {
+  const { slow, ends } = gate()
+  const engine = engines({ kinds: [slow], pools: one })
+  await engine.start()
+  const first = await engine.enqueue(slow({}))
+  const second = await engine.enqueue(slow({}))
+  await eventually(() => ends.length === 1)
+  expect(await engine.why(first.id)).toMatchObject({
+    reason: 'running',
+    text: expect.stringContaining(`worker ${engine.status().worker}`),
+  })
+  expect(await engine.why(second.id)).toMatchObject({ reason: 'pool full' })
+  ends[0]?.()
+  await eventually(async () => (await engine.why(first.id)).reason === 'finished')
+  await eventually(async () => (await engine.why(second.id)).reason === 'running')
+  await engine.cancel(second.id)
+  await eventually(async () => ['stopping', 'finished'].includes((await engine.why(second.id)).reason))
+  await eventually(async () => (await engine.why(second.id)).reason === 'finished')
+})
+
+test('[E-26] failed: the answer shows the error and what can be done', async ({ engines }) => {
+  const bad = defineKind('bad', { run: () => fail(new Error('no such account')) })
+  const engine = engines({ kinds: [bad] })
+  await engine.start()
+  const { id } = await engine.enqueue(bad({}))
+  const { text } = await eventually(async () => {
+    const explanation = await engine.why(id)
+    return explanation.reason === 'failed' && explanation
+  })
+  expect(text).toMatch(/no such account.*Retry or discard/)
+  await engine.discard(id)
+  expect(await engine.why(id)).toMatchObject({ reason: 'finished' })
+})
+
+test('[E-26] next in line: the job is ready, a worker is free, and so many go first', async ({ engines, client }) => {
+  const engine = engines({ kinds: [mail] })
+  const jobs = await engine.enqueueMany([mail({}), mail({}), mail({})])
+  // A live process with free slots that has not looked yet.
+  await client.query(
+    `insert into sluice.worker (name, pools, kinds, lease_until) values ('w', '{"light": {"max": 5}}', '{mail}', 'infinity')`,
+  )
+  expect(await engine.why(jobs[2]?.id ?? 0)).toMatchObject({
+    reason: 'next in line',
+    text: expect.stringContaining('2 jobs go first'),
+  })
+})
+
+test('[E-26] runs alone next: processes died while they ran it', async ({ engines, client }) => {
+  const engine = engines({ kinds: [mail] })
+  const { id } = await engine.enqueue(mail({}))
+  await client.query(
+    `insert into sluice.worker (name, pools, kinds, lease_until) values ('w', '{"light": {"max": 5}}', '{mail}', 'infinity')`,
+  )
+  await client.query('update sluice.job set crashes = 2')
+  expect(await engine.why(id)).toMatchObject({ reason: 'runs alone next' })
+})

@@ -1,0 +1,63 @@
+/**
+ * Claim gate: claims go through side by side, an audit only when none of them is under way.
+ *
+ * A claim whose answer got lost holds jobs that this process knows nothing of. The audit compares what the table says with what is held here
+ * and hands the difference back, so it must never meet a claim half-way: stored, and not yet known. While one is due, claims wait for it, and
+ * those that come together share it.
+ */
+export class ClaimGate {
+  auditDue = false
+  readonly #audit: () => Promise<unknown>
+  readonly #onClosed: () => void
+  #underWay = 0
+  #auditing: Promise<boolean> | undefined
+  #waiting: (() => void)[] = []
+
+  constructor(audit: () => Promise<unknown>, onClosed: () => void) {
+    this.#audit = audit
+    this.#onClosed = onClosed
+  }
+
+  get claiming(): boolean {
+    return this.#underWay > 0
+  }
+
+  /** False: an audit is due and the server is still away; the next heartbeat looks again. */
+  async open(): Promise<boolean> {
+    if (!this.auditDue && !this.#auditing) return true
+    this.#auditing ??= this.#auditAlone().finally(() => {
+      this.#auditing = undefined
+    })
+    return this.#auditing
+  }
+
+  /** Makes a claim and lets `admit` take hold of it before an audit can come. */
+  async pass<C, T>(claim: () => Promise<C>, admit: (claims: C) => T): Promise<T> {
+    while (this.#auditing) await this.#auditing
+    this.#underWay++
+    try {
+      return admit(await claim())
+    } catch (error) {
+      // Whether the claim took effect is unknown; the audit finds out.
+      this.auditDue = true
+      throw error
+    } finally {
+      this.#underWay--
+      if (this.#underWay === 0) {
+        for (const resolve of this.#waiting.splice(0)) resolve()
+        this.#onClosed()
+      }
+    }
+  }
+
+  async #auditAlone(): Promise<boolean> {
+    while (this.#underWay > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    try {
+      await this.#audit()
+      this.auditDue = false
+      return true
+    } catch {
+      return false
+    }
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * The examples run as a newcomer runs them: built, each in a process of its own, and their output is what their text promises.
+ */
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'vitest'
+import { test } from './support/database.ts'
+
+const folder = fileURLToPath(new URL('../examples/', import.meta.url))
+const examples = readdirSync(folder)
+  .filter((file) => /^\d\d-.*\.ts$/.test(file))
+  .map((file) => file.replace(/\.ts$/, ''))
+
+/** What each one prints, line by line. */
+const output: Record<string, RegExp[]> = {
+  '01-first-job': [/^job \d+ is stored$/, /^Hello Ada! \(attempt 1\)$/, /^stopped; nothing is left behind$/],
+  '02-enqueue-in-your-transaction': [
+    /^after the rollback job \d+ is nowhere$/,
+    /^after the commit job \d+ is ready$/,
+    /^receipt for order \d+ is sent$/,
+  ],
+  '03-enqueue-from-sql': [
+    /^welcome, Ben$/,
+    /^welcome, Dora$/,
+    /^a slip of the pen.*unknown kind "member\.welcom"$/,
+    /^welcome, Cleo$/,
+  ],
+  '04-retries-and-outcomes': [
+    /^transfer to ann: succeeded$/,
+    /^ {2}attempt 1: snooze$/,
+    /^ {2}attempt 1: retry, the line is busy$/,
+    /^ {2}attempt 2: retry, the line is busy$/,
+    /^ {2}attempt 3: succeeded$/,
+    /^transfer to nobody: failed$/,
+    /^ {2}still visible: attempt 1, no such account$/,
+    /^ {2}discarded: 1$/,
+  ],
+  '05-delayed': [
+    /^why does it not run\? not before: It is not due before .*Z\.$/,
+    /^after 0\.\d+ s: call back$/,
+    /^after \d(\.\d)? s: save the final version$/,
+    /^after \d(\.\d)? s: water the plants$/,
+  ],
+  '06-cancel': [
+    /^rendering Metropolis …$/,
+    /^cancel job \d+: canceled$/,
+    /^cancel job \d+: requested$/,
+    /^both are canceled; the handler stopped within milliseconds$/,
+  ],
+  '07-testing-your-handler': [
+    /^out of stock: one notification would follow$/,
+    /^now: stock\.watch retry$/,
+    /^an hour later: stock\.watch retry$/,
+    /^a day later: stock\.watch done, stock\.notify done$/,
+  ],
+  '08-heavy-work-in-its-own-process': [/^348513 primes below 5000000, and light jobs ran meanwhile$/],
+}
+
+test.for(examples)('[E-28] example %s prints what it promises and ends by itself', async (example, { database }) => {
+  const { code, lines, errors } = await run(example, { env: { ...process.env, DATABASE_URL: database.url } })
+  expect(errors).toBe('')
+  expect(code).toBe(0)
+  const expected = output[example] ?? []
+  expect(lines).toHaveLength(expected.length)
+  // What happens at the same moment may come in any order, so each line is looked for anywhere.
+  for (const line of expected) expect(lines).toContainEqual(expect.stringMatching(line))
+})
+
+test('[O-02] [E-28] the first example needs no database: it starts its own and takes it down', { timeout: 120_000 }, async () => {
+  const cwd = mkdtempSync(join(tmpdir(), 'sluice-example-'))
+  const { DATABASE_URL: _, ...env } = process.env
+  for (let time = 1; time <= 2; time++) {
+    const { code, lines, errors } = await run('01-first-job', { env, cwd })
+    expect({ code, errors, lines: lines.length }).toEqual({ code: 0, errors: '', lines: 3 })
+  }
+  expect(existsSync(join(cwd, '.sluice', 'data'))).toBe(true)
+  rmSync(cwd, { recursive: true, force: true })
+})
+
+test('every example is short, opens with a text, and stands in the list of examples', () => {
+  const list = readFileSync(join(folder, 'README.md'), 'utf8')
+  for (const example of examples) {
+    const text = readFileSync(join(folder, `${example}.ts`), 'utf8')
+    expect(text.split('\n').length, example).toBeLessThanOrEqual(61)
+    expect(text, example).toMatch(/^\/\*\*\n \* [A-Z]/)
+    expect(list).toContain(`[${example}](${example}.ts)`)
+    expect(Object.keys(output)).toContain(example)
+  }
+})
+
+async function run(
+  example: string,
+  options: { env: NodeJS.ProcessEnv; cwd?: string },
+): Promise<{ code: number | null; lines: string[]; errors: string }> {
+  const built = join(folder, 'dist', `${example}.js`)
+  if (!existsSync(built)) throw new Error(`${built} is missing: run npm run build`)
+  const child = spawn(process.execPath, [built], { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  let [printed, errors] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text
+  })
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  return { code, lines: printed.trimEnd().split('\n'), errors }
+}

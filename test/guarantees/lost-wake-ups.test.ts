@@ -1,0 +1,194 @@
+/**
+ * Wake-ups are hints. Whatever gets lost on the way, the next job still starts: at once where the loss is noticed, at the latest with the next
+ * heartbeat where it is not.
+ */
+import { createEngine, defineKind, type Engine, type EngineOptions, silentLog } from '@sluice/engine'
+import type pg from 'pg'
+import { expect } from 'vitest'
+import { z } from 'zod'
+import { eventually } from '../support/database.ts'
+import { test as base } from '../support/processes.ts'
+import { type Proxy, startProxy } from '../support/proxy.ts'
+
+const note = defineKind('note', { payload: z.looseObject({}), run: () => {} })
+const heavy = defineKind('heavy', { pool: 'heavy', run: () => {} })
+/** No heartbeat comes of itself within a test. */
+const longLease = '10m'
+
+const test = base.extend<{ proxy: Proxy; proxied: (options: Partial<EngineOptions>) => Engine }>({
+  proxy: async ({ database }, use) => {
+    const proxy = await startProxy(database.url)
+    await use(proxy)
+    await proxy.stop()
+  },
+  proxied: async ({ database, proxy }, use) => {
+    const made: Engine[] = []
+    await use((options) => {
+      made.push(createEngine({ database: proxy.through(database.url), log: silentLog, grace: '2s', kinds: [note], ...options }))
+      return made.at(-1) as Engine
+    })
+    await Promise.all(made.map((engine) => engine.stop()))
+  },
+})
+
+const hears = (engine: Engine) => eventually(() => engine.status().wakeUps === 'notifications')
+
+const ended = (client: pg.Client, id: number, deadlineMs?: number) =>
+  eventually(async () => {
+    const { rows } = await client.query<{ attempt: number; state: string }>(
+      'select attempt, state from sluice.job_ledger where id = $1',
+      [id],
+    )
+    return rows[0]
+  }, deadlineMs)
+
+const enqueueSql = async (client: pg.Client, args: string) =>
+  Number((await client.query<{ id: string }>(`select id from sluice.enqueue(${args})`)).rows[0]!.id)
+
+const cutListener = (client: pg.Client) =>
+  client.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'sluice listen'`,
+  )
+
+test('[E-11] the listen connection is cut: the next job starts, and the listener is back', async ({ engines, client }) => {
+  const engine = engines({ kinds: [note], lease: longLease })
+  await engine.start()
+  await hears(engine)
+  for (let round = 0; round < 5; round++) {
+    expect((await cutListener(client)).rowCount).toBe(1)
+    await ended(client, await enqueueSql(client, `'note'`), 5_000)
+    await hears(engine)
+  }
+})
+
+test('[E-11] what nobody was told of starts in every pool as soon as the listener is back', async ({ engines, client }) => {
+  const engine = engines({ kinds: [note, heavy], lease: longLease })
+  await engine.start()
+  for (let round = 0; round < 5; round++) {
+    await hears(engine)
+    const ids = [await enqueueSql(client, `'heavy', wake => false`), await enqueueSql(client, `'note', wake => false`)]
+    await cutListener(client)
+    for (const id of ids) await ended(client, id, 5_000)
+  }
+})
+
+test('[E-11] notifications that vanish without a trace cost one heartbeat', async ({ proxied, proxy, client }) => {
+  const engine = proxied({ lease: '2s' })
+  await engine.start()
+  await hears(engine)
+  proxy.silence(/^sluice listen$/)
+  for (let round = 0; round < 2; round++) await ended(client, await enqueueSql(client, `'note'`), 3_000)
+})
+
+test('[E-11] a job that was stored without a word starts with the next heartbeat', async ({ engines, client }) => {
+  const engine = engines({ kinds: [note], lease: '2s' })
+  await engine.start()
+  await hears(engine)
+  for (let round = 0; round < 2; round++) await ended(client, await enqueueSql(client, `'note', wake => false`), 3_000)
+})
+
+test('[E-11] a process killed between commit and wake-up: its job starts with the next heartbeat', async ({
+  engines,
+  client,
+  program,
+}) => {
+  const engine = engines({ kinds: [note, heavy], lease: '2s' })
+  await engine.start()
+  await hears(engine)
+  const heard: (string | undefined)[] = []
+  client.on('notification', ({ payload }) => heard.push(payload))
+  await client.query('listen sluice')
+  // On a busy machine the second job may come too late to keep quiet; then the place was not reached, and another process tries.
+  const stored = await eventually(async () => {
+    heard.length = 0
+    const dying = program('enqueue-and-die', { kinds: ['heavy', 'note'] })
+    await dying.ended
+    const line = await dying.hears('stored')
+    return !heard.includes('ready:light') && line['stored']
+  }, 20_000)
+  expect(heard).toContain('ready:heavy')
+  expect(await ended(client, stored as number, 3_000)).toEqual({ attempt: 1, state: 'succeeded' })
+})
+
+test('[E-11] a delayed job nobody was told of runs when it is due', async ({ engines, client }) => {
+  const engine = engines({ kinds: [note], lease: '2s' })
+  await engine.start()
+  await hears(engine)
+  const soon = await enqueueSql(client, `'note', delay => '100 ms', wake => false`)
+  const later = await enqueueSql(client, `'note', delay => '2500 ms', wake => false`)
+  await ended(client, soon, 3_000)
+  await ended(client, later, 5_000)
+  const { rows } = await client.query<{ late_ms: number }>(
+    `select extract(epoch from started_at - created_at - interval '2500 ms')::float8 * 1000 as late_ms from sluice.job_ledger where id = $1`,
+    [later],
+  )
+  // The heartbeat before it was due brought the time, so it started on the dot and not at the next beat.
+  expect(rows[0]!.late_ms).toBeGreaterThan(0)
+  expect(rows[0]!.late_ms).toBeLessThan(700)
+})
+
+test('[E-11] claims whose answer got lost are handed back and run once, without a burned attempt', async ({
+  proxied,
+  proxy,
+  client,
+}) => {
+  const ran: number[] = []
+  const counted = defineKind('counted', { run: ({ id }) => void ran.push(id) })
+  const said: unknown[] = []
+  const log = { ...silentLog, warn: (event: string, fields?: unknown) => said.push([event, fields]) }
+  const engine = proxied({ kinds: [counted], lease: longLease, log })
+  await engine.start()
+  await hears(engine)
+  const lost = proxy.loseAnswer(/sluice_claim|sluice\.claim\(/, { rows: true })
+  await client.query(`select sluice.enqueue('counted', wake => n = 3) from generate_series(1, 3) n`)
+  await lost
+  const { rows } = await eventually(async () => {
+    const found = await client.query('select id::int, attempt, state from sluice.job_ledger order by id')
+    return found.rowCount === 3 && found
+  }, 5_000)
+  expect(rows).toEqual([1, 2, 3].map((id) => ({ id, attempt: 1, state: 'succeeded' })))
+  expect(ran.toSorted()).toEqual([1, 2, 3])
+  expect(said).toContainEqual(['lost claims handed back', { jobs: 3 }])
+  expect((await client.query('select from sluice.attempt')).rowCount).toBe(0)
+})
+
+test('[E-27] a settle whose answer got lost is sent again and counts once', async ({ proxied, proxy, client }) => {
+  const ran: number[] = []
+  const counted = defineKind('counted', { run: ({ id }) => void ran.push(id) })
+  const writes = defineKind('writes', {
+    run: ({ id }) => {
+      ran.push(id)
+      return { type: 'done', write: (tx) => tx.query('insert into effect values ($1)', [id]), next: [counted({})] }
+    },
+  })
+  await client.query('create table effect (job bigint)')
+  const engine = proxied({ kinds: [counted, writes], lease: longLease })
+  await engine.start()
+  await hears(engine)
+  const plainLost = proxy.loseAnswer(/sluice_settle_done|sluice\.settle_done\(/)
+  await ended(client, await enqueueSql(client, `'counted'`))
+  await plainLost
+  const commitLost = proxy.loseAnswer(/^commit\0/)
+  await ended(client, await enqueueSql(client, `'writes'`))
+  await commitLost
+  await eventually(async () => (await client.query('select from sluice.job_ledger where attempt = 1')).rowCount === 3)
+  await eventually(() => engine.status().running === 0)
+  expect(ran).toEqual([1, 2, 3])
+  expect((await client.query('select job::int from effect')).rows).toEqual([{ job: 2 }])
+  expect((await client.query('select from sluice.job')).rowCount).toBe(0)
+})
+
+test('[E-02] an enqueue whose answer got lost fails, and asking again with its key finds the job', async ({
+  proxied,
+  proxy,
+  client,
+}) => {
+  const engine = proxied({ lease: longLease })
+  await engine.migrate()
+  const request = note({}, { key: 'order-7', dedupe: 'keep' })
+  const lost = proxy.loseAnswer(/sluice_enqueue|sluice\.enqueue_many\(/)
+  await expect(engine.enqueue(request)).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
+  await lost
+  expect(await engine.enqueue(request)).toEqual({ id: 1, created: false })
+  expect((await client.query('select from sluice.job')).rowCount).toBe(1)
+})
