@@ -26,10 +26,16 @@ export interface Ground {
   stop(): Promise<void>
 }
 
-export async function prepareGround(needsRedis: boolean): Promise<Ground> {
+export interface Wanted {
+  readonly redis: boolean
+  /** Whether contenders with default settings take part. */
+  readonly defaults: boolean
+}
+
+export async function prepareGround(wanted: Wanted): Promise<Ground> {
   const postgres = await startPostgres()
-  const redis = needsRedis ? await startRedis() : undefined
-  if (needsRedis && !redis) console.error('bench: redis-server is not here, so BullMQ on Redis does not take part')
+  const redis = wanted.redis ? await startRedis() : undefined
+  if (wanted.redis && !redis) console.error('bench: redis-server is not here, so BullMQ on Redis does not take part')
   const prepared = new Map<string, Database>()
 
   async function freshPlace(copyOf?: Database): Promise<FreshPlace> {
@@ -63,7 +69,7 @@ export async function prepareGround(needsRedis: boolean): Promise<Ground> {
   return {
     postgres,
     versions: { ...libraryVersions(), postgresql: postgres.version, redis: redis?.version ?? 'none' },
-    entries: roster.filter((entry) => entry.store === 'postgres' || redis),
+    entries: roster.filter(({ store, settings }) => (store === 'postgres' || redis) && (settings === 'tuned' || wanted.defaults)),
     freshPlace,
     preparedPlace,
     async stop() {

@@ -23,8 +23,8 @@ const bench = benches[name]
 const startedAtMs = monotonicMs()
 const elapsed = () => Math.round((monotonicMs() - startedAtMs) / 100) / 10
 const plan: RoundsPlan = values.quick
-  ? { rounds: 2, roundsOfDefaults: 0, endBeforeMs: startedAtMs + 36_000 }
-  : { rounds: 5, roundsOfDefaults: 2, endBeforeMs: startedAtMs + 220_000 }
+  ? { rounds: 3, roundsOfOutsiders: 1, endBeforeMs: startedAtMs + 37_000 }
+  : { rounds: 5, roundsOfOutsiders: 2, endBeforeMs: startedAtMs + 225_000 }
 
 const lines: Line[] = []
 const report = (line: Line) => {
@@ -33,7 +33,7 @@ const report = (line: Line) => {
   if (values.json) console.log(lineAsJson(name, line))
 }
 
-const ground = await prepareGround(bench.needsRedis)
+const ground = await prepareGround({ redis: bench.needsRedis, defaults: !values.quick })
 try {
   const summary = await bench.run({ ground, quick: values.quick, plan, report })
   const { versions } = ground

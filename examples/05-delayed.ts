@@ -8,7 +8,7 @@ import { createEngine, defineKind } from '@sluice/engine'
 import { findDatabase } from '@sluice/local-postgres'
 import { z } from 'zod'
 
-const startMs = Date.now()
+let startMs = Date.now()
 let left = 3
 let last: () => void
 const finished = new Promise<void>((resolve) => {
@@ -25,6 +25,7 @@ const remind = defineKind('calendar.remind', {
 const database = await findDatabase({ env: process.env, dataFolder: '.sluice/data' })
 const engine = createEngine({ database: database.url, kinds: [remind] })
 await engine.start()
+startMs = Date.now()
 
 const late = await engine.enqueue(remind({ text: 'water the plants' }, { runAt: new Date(Date.now() + 900) }))
 await engine.enqueue(remind({ text: 'call back' }, { delay: '300ms' })) // earlier than the first: wakes the leader

@@ -21,6 +21,7 @@ export const delayedBench: Bench = {
     for (const { round, contender } of turns(
       ground.entries.filter(({ side }) => side !== 'floor'),
       plan,
+      ({ side }) => side === 'peer',
     )) {
       const place = await ground.preparedPlace(contender.name)
       await place.settle()

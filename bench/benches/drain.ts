@@ -8,7 +8,7 @@ import { Tally } from '../measure/tally.ts'
 import { startChild } from '../processes/start-child.ts'
 import { proveBooked, proveDurable, proveKeyed, proveSameStatements } from '../proof.ts'
 import { fill } from './fill.ts'
-import { isPeer } from './side.ts'
+import { isOutsider, isPeer } from './side.ts'
 
 export const drainBench: Bench = {
   about: 'jobs a second that one worker process takes, runs and durably finishes, from a full queue',
@@ -17,7 +17,7 @@ export const drainBench: Bench = {
   async run({ ground, quick, plan, report }) {
     const proof = await proveDurable(ground)
     const tally = new Tally()
-    for (const { round, contender } of turns(ground.entries, plan)) {
+    for (const { round, contender } of turns(ground.entries, plan, isOutsider)) {
       const { jobs, capMs } = size(contender, quick)
       const place = await ground.preparedPlace(contender.name)
       await fill(contender.name, place, jobs)

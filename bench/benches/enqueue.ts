@@ -7,7 +7,7 @@ import { turns } from '../measure/rounds.ts'
 import { Tally } from '../measure/tally.ts'
 import { startChild } from '../processes/start-child.ts'
 import { prove, proveDurable, proveKeyed, proveSameStatements } from '../proof.ts'
-import { isPeer } from './side.ts'
+import { isOutsider, isPeer } from './side.ts'
 
 type Manner = 'bulk' | 'single'
 
@@ -21,7 +21,7 @@ export const enqueueBench: Bench = {
     const manners = ground.entries.flatMap((entry) =>
       (entry.side === 'floor' ? (['bulk'] as const) : (['bulk', 'single'] as const)).map((manner) => ({ ...entry, manner })),
     )
-    for (const { round, contender } of turns(manners, plan)) {
+    for (const { round, contender } of turns(manners, plan, isOutsider)) {
       const { name, manner, side } = contender
       const { jobs, capMs } = size(contender, manner, quick)
       const place = await ground.preparedPlace(contender.name)

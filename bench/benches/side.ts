@@ -1,6 +1,7 @@
 /**
  * Who counts as what when a figure of ours is compared.
  */
+import type { Entry } from '../contenders/roster.ts'
 import type { Ground } from '../ground.ts'
 
 type Belongs = (contender: string) => boolean
@@ -16,3 +17,7 @@ function named(ground: Ground, belongs: (entry: Ground['entries'][number]) => bo
   const names = new Set(ground.entries.filter(belongs).map(({ name }) => name))
   return (contender) => names.has(contender)
 }
+
+/** Default settings never come near; on PostgreSQL BullMQ takes and stores one job at a time. */
+export const isOutsider = ({ side, settings, name }: Entry): boolean =>
+  side === 'peer' && (settings === 'default' || name.startsWith('bullmq-postgres'))

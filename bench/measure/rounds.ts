@@ -1,7 +1,7 @@
 /**
  * Rounds: everybody once, then everybody again, each time beginning with another contender, so that a slow minute of the
- * machine or a warm cache is shared out. Contenders with default settings sit out the later rounds, since they are an order
- * of magnitude away and would only use up the time. Rounds also end when the next one would not fit into the time.
+ * machine or a warm cache is shared out. Contenders that are an order of magnitude away sit out the later rounds, since they
+ * would only use up the time. Rounds also end when the next one would not fit into the time.
  */
 import { monotonicMs } from './clock.ts'
 
@@ -12,27 +12,29 @@ export interface Turn<Contender> {
 
 export interface RoundsPlan {
   readonly rounds: number
-  readonly roundsOfDefaults: number
+  readonly roundsOfOutsiders: number
   /** On the monotonic clock. */
   readonly endBeforeMs: number
 }
 
-export function* turns<Contender extends { readonly name: string; readonly settings?: 'default' | 'tuned' }>(
+export function* turns<Contender>(
   contenders: readonly Contender[],
   plan: RoundsPlan,
+  isOutsider: (contender: Contender) => boolean = () => false,
 ): Generator<Turn<Contender>> {
-  let longestMs = 0
+  const startedAtMs = monotonicMs()
+  let taken = 0
   for (let round = 1; round <= plan.rounds; round += 1) {
-    const startedAtMs = monotonicMs()
-    if (startedAtMs + longestMs > plan.endBeforeMs) {
+    const present = contenders.filter((contender) => round <= plan.roundsOfOutsiders || !isOutsider(contender))
+    const eachMs = taken === 0 ? 0 : (monotonicMs() - startedAtMs) / taken
+    if (monotonicMs() + eachMs * present.length > plan.endBeforeMs) {
       console.error(`bench: time is up after ${round - 1} of ${plan.rounds} rounds`)
       return
     }
-    const present = contenders.filter(({ settings }) => settings !== 'default' || round <= plan.roundsOfDefaults)
     for (let at = 0; at < present.length; at += 1) {
       const contender = present[(at + round - 1) % present.length]
-      if (contender) yield { round, contender }
+      if (contender !== undefined) yield { round, contender }
+      taken += 1
     }
-    longestMs = Math.max(longestMs, monotonicMs() - startedAtMs)
   }
 }

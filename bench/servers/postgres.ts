@@ -45,7 +45,10 @@ export async function startPostgres(): Promise<Postgres> {
     createDatabase: async () => named(await server.createDatabase()),
     copyDatabase: async ({ name }) => named(await createTestDatabase({ serverUrl: server.url, template: name })),
     ask,
-    stop: () => server.stop(),
+    async stop() {
+      await server.kill9() // nothing in it is worth a last checkpoint
+      await server.stop()
+    },
   }
 }
 

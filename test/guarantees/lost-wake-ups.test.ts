@@ -192,3 +192,21 @@ test('[E-02] an enqueue whose answer got lost fails, and asking again with its k
   expect(await engine.enqueue(request)).toEqual({ id: 1, created: false })
   expect((await client.query('select from sluice.job')).rowCount).toBe(1)
 })
+
+test('[E-27] connections that fall silent are given up, and what was claimed on them runs once', async ({
+  proxied,
+  proxy,
+  client,
+}) => {
+  const ran: number[] = []
+  const counted = defineKind('counted', { run: ({ id }) => void ran.push(id) })
+  const engine = proxied({ kinds: [counted], lease: '1s' })
+  await engine.start()
+  await hears(engine)
+  await ended(client, await enqueueSql(client, `'counted'`))
+  proxy.silence(/^sluice (?:hot|pool)$/)
+  const id = await enqueueSql(client, `'counted'`)
+  expect(await ended(client, id)).toEqual({ attempt: 1, state: 'succeeded' })
+  expect(ran).toEqual([1, id])
+  expect(engine.status()).toMatchObject({ ready: true })
+})

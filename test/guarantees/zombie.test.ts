@@ -76,7 +76,7 @@ test('[E-07] a handler that sleeps past its lease is told to stop when it wakes'
   expect(await tally(client, [id])).toEqual(nothingWrong)
 })
 
-test('[E-07] a worker that sleeps inside its settle keeps the job, so that it is not done twice', async ({
+test('[E-07] a worker that sleeps inside its settle holds the job up for its lease, and cannot commit when it wakes', async ({
   client,
   engines,
   program,
@@ -84,17 +84,21 @@ test('[E-07] a worker that sleeps inside its settle keeps the job, so that it is
   await client.query(effectTable)
   const other = engines(calm)
   const sleeper = program('step-worker', { ...asleep, at: 'before commit' })
-  const { worker } = await sleeper.hears('worker')
+  await sleeper.hears('worker')
   const { id } = await other.enqueue(stepBoth({}))
   await sleeper.hears('reached')
   await other.start()
-  await eventually(async () => (await client.query('select from sluice.worker where id = $1', [worker])).rows.length === 0)
-  expect(await other.find(id)).toMatchObject({ state: 'running', worker, attempt: 1 })
-
-  sleeper.signal('SIGCONT')
   await drained(client)
+
+  const before = await everything(client)
+  sleeper.signal('SIGCONT')
+  await eventually(async () => {
+    const { rows } = await client.query(`select from sluice.worker where split_part(name, ':', 2) = $1`, [String(sleeper.pid)])
+    return rows.length === 1
+  })
+  expect(await everything(client)).toEqual(before)
   expect(await tally(client, [id])).toEqual(nothingWrong)
-  expect(await other.find(id)).toMatchObject({ state: 'succeeded', worker, attempt: 1 })
+  expect(await other.find(id)).toMatchObject({ state: 'succeeded', worker: other.status().worker, attempt: 2 })
 })
 
 /** Everything a settle could have changed. */

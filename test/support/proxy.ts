@@ -16,7 +16,7 @@ export interface Proxy {
    * connection breaks. With `rows`, an answer without rows is let through and the next one waited for. Resolves when it has happened.
    */
   loseAnswer(to: RegExp, options?: { rows: boolean }): Promise<void>
-  /** From now on nothing that the server says arrives on connections whose application name matches; they stay open. */
+  /** Nothing that the server says arrives any more on the open connections whose application name matches; they stay open. */
   silence(application: RegExp): void
   stop(): Promise<void>
 }
@@ -34,25 +34,27 @@ export async function startProxy(serverUrl: string): Promise<Proxy> {
   const target = join(new URL(serverUrl).searchParams.get('host') as string, '.s.PGSQL.5432')
   const folder = mkdtempSync(join(tmpdir(), 'sluice-proxy-'))
   const sockets = new Set<Socket>()
-  const silenced: RegExp[] = []
+  const links = new Set<{ application: string; silent: boolean }>()
   const traps: Trap[] = []
 
   const server = createServer((client) => {
     const upstream = connect(target)
-    let application = ''
+    const link = { application: '', silent: false }
+    links.add(link)
     let caught: Trap | undefined
     for (const socket of [client, upstream]) {
       sockets.add(socket)
       socket.on('error', () => {})
       socket.on('close', () => {
         sockets.delete(socket)
+        links.delete(link)
         client.destroy()
         upstream.destroy()
       })
     }
     const read = messageReader(
       (startup) => {
-        application = /application_name\0([^\0]*)/.exec(startup)?.[1] ?? ''
+        link.application = /application_name\0([^\0]*)/.exec(startup)?.[1] ?? ''
       },
       (message) => {
         const index = traps.findIndex(({ to }) => to.test(message))
@@ -65,7 +67,7 @@ export async function startProxy(serverUrl: string): Promise<Proxy> {
     })
     let answer: Buffer[] = []
     upstream.on('data', (chunk) => {
-      if (silenced.some((one) => one.test(application))) return
+      if (link.silent) return
       if (!caught) return void client.write(chunk)
       answer.push(chunk)
       if (!chunk.subarray(-6, -1).equals(readyForQuery)) return
@@ -89,7 +91,9 @@ export async function startProxy(serverUrl: string): Promise<Proxy> {
       return other.href
     },
     loseAnswer: (to, { rows } = { rows: false }) => new Promise((resolve) => traps.push({ to, rows, sprung: resolve })),
-    silence: (application) => void silenced.push(application),
+    silence(application) {
+      for (const link of links) if (application.test(link.application)) link.silent = true
+    },
     async stop() {
       for (const socket of sockets) socket.destroy()
       await new Promise<void>((resolve) => server.close(() => resolve()))

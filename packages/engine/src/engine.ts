@@ -57,7 +57,13 @@ export class Engine {
   constructor(options: Settled) {
     const { clock, log, kinds, leaseMs } = options
     this.#options = options
-    const database = new Database({ url: options.database, poolMax: options.poolMax, prepare: options.prepare, log })
+    const database = new Database({
+      url: options.database,
+      poolMax: options.poolMax,
+      prepare: options.prepare,
+      log,
+      answerTimeoutMs: 3 * leaseMs,
+    })
     this.#database = database
     const poolOf = (request: EncodedRequest): string | undefined => request.pool ?? kinds.get(request.kind)?.pool
     this.#waker = new Waker({ database, clock, poolOf, wakeHere: (pool) => this.#worker.wake(pool) })

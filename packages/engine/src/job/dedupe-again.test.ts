@@ -132,5 +132,6 @@ test('[E-05] again: a job that asks for itself in its own handler runs once more
 })
 
 async function claim(client: pg.Client): Promise<{ id: string; fence: string }> {
-  return (await client.query(`select id, fence from sluice.claim('light', 1, 1, -9e15::bigint, '{}')`)).rows[0]
+  await client.query(`insert into sluice.worker (id, name, lease_until) values (1000, 'test', 'infinity')`)
+  return (await client.query(`select id, fence from sluice.claim('light', 1000, 1, -9e15::bigint, '{}')`)).rows[0]
 }

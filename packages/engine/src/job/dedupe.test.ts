@@ -10,12 +10,16 @@ import { once } from './retry.ts'
 const mail = defineKind('mail', { retry: once, run: ({ payload }) => (payload['bad'] ? fail('bad') : done()) })
 const push = defineKind('push', { run: () => {} })
 
+/** A process that lives for ever, so that jobs can be claimed for it. */
+const registerWorker = `insert into sluice.worker (id, name, lease_until) values (1000, 'test', 'infinity') on conflict do nothing`
 /** Takes the next job as a worker would, and says how it ended. */
-const claim = async (client: pg.Client): Promise<{ id: string; fence: string }> =>
-  (await client.query(`select id, fence from sluice.claim('light', 1, 1, -9e15::bigint, '{}')`)).rows[0]
+const claim = async (client: pg.Client): Promise<{ id: string; fence: string }> => {
+  await client.query(registerWorker)
+  return (await client.query(`select id, fence from sluice.claim('light', 1000, 1, -9e15::bigint, '{}')`)).rows[0]
+}
 const settle = (client: pg.Client, { id, fence }: { id: string; fence: string }, outcome: string): Promise<unknown> =>
   client.query(
-    `select sluice.settle(1, array[$1::bigint], array[$2::bigint], array[$3], array[0::float8], array[null::timestamptz], array[null::jsonb])`,
+    `select sluice.settle(1000, array[$1::bigint], array[$2::bigint], array[$3], array[0::float8], array[null::timestamptz], array[null::jsonb])`,
     [id, fence, outcome],
   )
 

@@ -15,6 +15,7 @@ import { type DedupeMode, encodeRequest, type JobOptions } from './request.ts'
 const startMs = Date.UTC(2030, 0, 1)
 const stepMs = 60_000
 const crashesMax = 3
+const registerWorker = `insert into sluice.worker (id, name, lease_until) values (1000, 'test', 'infinity') on conflict do nothing`
 const live: JobState[] = ['scheduled', 'ready', 'paused', 'running', 'failed']
 
 interface Ask {
@@ -188,7 +189,7 @@ const enqueue = (ask: Ask, viaSql: boolean): Command =>
 
 const claim = (suspect: boolean): Command =>
   command(suspect ? 'claimSuspect' : 'claim', [], async (model, real) => {
-    const call = suspect ? `claim_suspect(1, '{light}', '{}')` : `claim('light', 1, 1, -9e15::bigint, '{}')`
+    const call = suspect ? `claim_suspect(1000, '{light}', '{}')` : `claim('light', 1000, 1, -9e15::bigint, '{}')`
     const { rows } = await real.query(`select id::int from sluice.${call}`)
     expect(rows.map(({ id }) => id)).toEqual([model.claim(suspect)?.id].filter((id) => id !== undefined))
   })
@@ -197,7 +198,7 @@ const settle = (n: number, outcome: string, delayS: number): Command =>
   command(`settle(${n}, ${outcome}, ${delayS})`, ['running'], async (model, real) => {
     const job = pick(model.among('running'), n)
     const { rows } = await real.query(
-      `select sluice.settle(1, array[j.id], array[j.fence], array[$2], array[$3::float8], array[null::timestamptz], array[null::jsonb]) as stale
+      `select sluice.settle(1000, array[j.id], array[j.fence], array[$2], array[$3::float8], array[null::timestamptz], array[null::jsonb]) as stale
        from sluice.job j where j.id = $1`,
       [job.id, outcome, delayS * 1_000],
     )
@@ -216,7 +217,9 @@ const stale = (n: number): Command =>
   })
 
 const crash = command('crash', [], async (model, real) => {
-  await real.query('select sluice.rescue(1, $1, true)', [crashesMax])
+  await real.query(`update sluice.worker set lease_until = '-infinity'`)
+  await real.query('select sluice.rescue(1, $1, false)', [crashesMax])
+  await real.query(registerWorker)
   for (const job of model.among('running')) {
     if (job.canceling) model.end(job, 'canceled')
     else Object.assign(job, { crashes: job.crashes + 1, state: job.crashes + 1 >= crashesMax ? 'failed' : 'ready' })
@@ -313,6 +316,7 @@ test('[E-05] [Q-03] jobs live, die and stand in for each other as a few lines of
     select sluice.add_days('2030-01-01', 1);
     insert into sluice.kind (name) values ('a'), ('b');
     update sluice.leader set term = 1, worker = 1, until = 'infinity'`)
+  await client.query(registerWorker)
   await watchMoves(client)
   await fc.assert(
     fc.asyncProperty(commands, async (list) => {

@@ -14,12 +14,16 @@ const job = defineKind('job', { run: () => {} })
 const at = (client: pg.Client, ms: number): Promise<unknown> =>
   client.query(`select set_config('sluice.clock_offset', $1, false)`, [`${ms} milliseconds`])
 
+/** A process that lives for ever, so that jobs can be claimed for it. */
+const registerWorker = `insert into sluice.worker (id, name, lease_until) values (1000, 'test', 'infinity') on conflict do nothing`
+
 /** Claims one at a time until nothing is left. */
 async function claimAll(client: pg.Client): Promise<number[]> {
+  await client.query(registerWorker)
   const order: number[] = []
   for (;;) {
     const { rows } = await client.query<{ n: number }>(
-      `select (payload::jsonb -> 'n')::int as n from sluice.claim('light', 1, 1, -9e15::bigint, '{}')`,
+      `select (payload::jsonb -> 'n')::int as n from sluice.claim('light', 1000, 1, -9e15::bigint, '{}')`,
     )
     if (!rows[0]) return order
     order.push(rows[0].n)
@@ -47,8 +51,9 @@ test('[E-03] a higher priority goes first, whenever it came', async ({ engines, 
 test('[E-03] a claim of many is the same jobs as many claims of one', async ({ engines, client }) => {
   const engine = engines({ kinds: [job] })
   await engine.enqueueMany(Array.from({ length: 40 }, (_, n) => job({ n }, { priority: n % 7 })))
+  await client.query(registerWorker)
   const { rows } = await client.query(`
-    with c as (select (payload::jsonb -> 'n')::int as n from sluice.claim('light', 1, 10, -9e15::bigint, '{}'))
+    with c as (select (payload::jsonb -> 'n')::int as n from sluice.claim('light', 1000, 10, -9e15::bigint, '{}'))
     select array_agg(n) as first from c`)
   const rest = await claimAll(client)
   expect([...rows[0].first].every((n: number) => n % 7 >= 5)).toBe(true)

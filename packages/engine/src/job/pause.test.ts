@@ -10,8 +10,12 @@ const mail = defineKind('mail', { run: () => {} })
 const push = defineKind('push', { run: () => {} })
 const heavy = defineKind('heavy', { pool: 'heavy', run: () => {} })
 
-const claimed = async (client: pg.Client, pool = 'light'): Promise<string[]> =>
-  (await client.query(`select kind from sluice.claim($1, 1, 100, -9e15::bigint, '{}')`, [pool])).rows.map(({ kind }) => kind)
+/** The kinds that a worker gets now. */
+const claimed = async (client: pg.Client, pool = 'light'): Promise<string[]> => {
+  await client.query(`insert into sluice.worker (id, name, lease_until) values (1000, 'test', 'infinity') on conflict do nothing`)
+  const { rows } = await client.query(`select kind from sluice.claim($1, 1000, 100, -9e15::bigint, '{}')`, [pool])
+  return rows.map(({ kind }) => kind)
+}
 const states = async (client: pg.Client): Promise<string[]> =>
   (await client.query('select state::text from sluice.job order by id')).rows.map(({ state }) => state)
 

@@ -17,6 +17,8 @@ export interface DatabaseOptions {
   readonly poolMax: number
   readonly prepare: boolean
   readonly log: Log
+  /** How long a claim or settle may go without an answer before its connection counts as broken. Default: for ever. */
+  readonly answerTimeoutMs?: number
   /** Runs on each new connection before anybody uses it; the testing kit turns the clock there. */
   readonly onConnect?: (client: pg.ClientBase) => Promise<void>
 }
@@ -51,7 +53,11 @@ export class Database implements Executor {
     this.#options = options
     this.#prepare = options.prepare
     const verify = options.onConnect === undefined ? {} : { onConnect: options.onConnect }
-    this.hot = this.#quiet(new pg.Pool({ ...this.#config('hot'), max: hotConnectionsMax, idleTimeoutMillis: 0, ...verify }))
+    // A connection that broke without a word (a firewall, a pulled cable) would keep its statement for ever.
+    const patience = options.answerTimeoutMs === undefined ? {} : { query_timeout: options.answerTimeoutMs }
+    this.hot = this.#quiet(
+      new pg.Pool({ ...this.#config('hot'), max: hotConnectionsMax, idleTimeoutMillis: 0, ...patience, ...verify }),
+    )
     this.pool = this.#quiet(new pg.Pool({ ...this.#config('pool'), max: options.poolMax, idleTimeoutMillis: 30_000, ...verify }))
   }
 
