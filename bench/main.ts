@@ -23,8 +23,8 @@ const bench = benches[name]
 const startedAtMs = monotonicMs()
 const elapsed = () => Math.round((monotonicMs() - startedAtMs) / 100) / 10
 const plan: RoundsPlan = values.quick
-  ? { rounds: 3, roundsOfOutsiders: 1, endBeforeMs: startedAtMs + 37_000 }
-  : { rounds: 5, roundsOfOutsiders: 2, endBeforeMs: startedAtMs + 225_000 }
+  ? { rounds: 3, roundsOfOutsiders: 1, endBeforeMs: startedAtMs + 34_000 }
+  : { rounds: 5, roundsOfOutsiders: 2, endBeforeMs: startedAtMs + 220_000 }
 
 const lines: Line[] = []
 const report = (line: Line) => {

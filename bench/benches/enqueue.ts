@@ -9,8 +9,6 @@ import { startChild } from '../processes/start-child.ts'
 import { prove, proveDurable, proveKeyed, proveSameStatements } from '../proof.ts'
 import { isOutsider, isPeer } from './side.ts'
 
-type Manner = 'bulk' | 'single'
-
 export const enqueueBench: Bench = {
   about: 'jobs a second that one process stores, in bulk calls and by 64 callers at once with a job each',
   needsRedis: true,
@@ -18,21 +16,22 @@ export const enqueueBench: Bench = {
   async run({ ground, quick, plan, report }) {
     const proof = await proveDurable(ground)
     const tallies = { bulk: new Tally(), single: new Tally() }
-    const manners = ground.entries.flatMap((entry) =>
-      (entry.side === 'floor' ? (['bulk'] as const) : (['bulk', 'single'] as const)).map((manner) => ({ ...entry, manner })),
-    )
-    for (const { round, contender } of turns(manners, plan, isOutsider)) {
-      const { name, manner, side } = contender
-      const { jobs, capMs } = size(contender, manner, quick)
-      const place = await ground.preparedPlace(contender.name)
+    for (const { round, contender } of turns(ground.entries, plan, isOutsider)) {
+      const { name, side } = contender
+      const place = await ground.preparedPlace(name)
       await place.settle()
-      const figures = await startChild('enqueue', { contender: name, place, manner, jobs, capMs }).result
-      prove(figures.stored === figures.jobs, `${name} stored ${figures.jobs} jobs (it has ${figures.stored})`)
-      if (side !== 'peer') await proveKeyed(place.database, figures.jobs)
+      let stored = 0
+      for (const manner of side === 'floor' ? (['bulk'] as const) : (['single', 'bulk'] as const)) {
+        const size = sizeOf(contender, manner, quick)
+        const figures = await startChild('enqueue', { contender: name, place, manner, first: stored, ...size }).result
+        stored += figures.jobs
+        prove(figures.stored === stored, `${name} stored ${stored} jobs (it has ${figures.stored})`)
+        tallies[manner].add(name, figures.jobsPerSecond)
+        report({ round, contender: `${name}, ${manner}`, figures: { manner, ...figures } })
+      }
+      if (side !== 'peer') await proveKeyed(place.database, stored)
       if (side === 'ours') await proveSameStatements(ground, place.database, 'enqueue')
       await place.drop()
-      tallies[manner].add(name, figures.jobsPerSecond)
-      report({ round, contender: `${name}, ${manner}`, figures: { manner, ...figures } })
     }
     const best = { bulk: tallies.bulk.best(isPeer(ground), 'more'), single: tallies.single.best(isPeer(ground), 'more') }
     const ours = { bulk: tallies.bulk.median('sluice tuned'), single: tallies.single.median('sluice tuned') }
@@ -50,7 +49,7 @@ export const enqueueBench: Bench = {
 }
 
 /** Peers whose single enqueues each wait for the disk are stopped after a while and judged by what they had stored. */
-function size({ settings }: Entry, manner: Manner, quick: boolean): { jobs: number; capMs: number } {
+function sizeOf({ settings }: Entry, manner: 'bulk' | 'single', quick: boolean): { jobs: number; capMs: number } {
   if (manner === 'bulk') return { jobs: settings === 'default' || quick ? 20_000 : 50_000, capMs: 30_000 }
   return { jobs: quick ? 10_000 : 20_000, capMs: quick ? 1_000 : 2_000 }
 }

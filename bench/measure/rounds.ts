@@ -24,14 +24,15 @@ export function* turns<Contender>(
 ): Generator<Turn<Contender>> {
   const startedAtMs = monotonicMs()
   let taken = 0
+  const fits = (more: number) => {
+    const eachMs = taken === 0 ? 0 : (monotonicMs() - startedAtMs) / taken
+    return monotonicMs() + eachMs * more < plan.endBeforeMs
+  }
   for (let round = 1; round <= plan.rounds; round += 1) {
     const present = contenders.filter((contender) => round <= plan.roundsOfOutsiders || !isOutsider(contender))
-    const eachMs = taken === 0 ? 0 : (monotonicMs() - startedAtMs) / taken
-    if (monotonicMs() + eachMs * present.length > plan.endBeforeMs) {
-      console.error(`bench: time is up after ${round - 1} of ${plan.rounds} rounds`)
-      return
-    }
+    if (round > 1 && !fits(present.length)) return console.error(`bench: time is up after ${round - 1} of ${plan.rounds} rounds`)
     for (let at = 0; at < present.length; at += 1) {
+      if (round > 1 && !fits(1)) return console.error(`bench: time is up within round ${round} of ${plan.rounds}`)
       const contender = present[(at + round - 1) % present.length]
       if (contender !== undefined) yield { round, contender }
       taken += 1

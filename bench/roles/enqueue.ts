@@ -11,6 +11,8 @@ export interface EnqueueInput {
   readonly contender: string
   readonly place: Place
   readonly manner: 'bulk' | 'single'
+  /** The number of the first job; what was enqueued before has others. */
+  readonly first: number
   readonly jobs: number
   readonly capMs: number
 }
@@ -20,7 +22,7 @@ export interface EnqueueFigures {
   readonly jobs: number
   readonly seconds: number
   readonly jobsPerSecond: number
-  /** What the store says afterwards. */
+  /** What is in the store afterwards, with what was there before. */
   readonly stored: number
 }
 
@@ -33,8 +35,8 @@ export async function enqueue(input: EnqueueInput): Promise<EnqueueFigures> {
   const startedAtMs = monotonicMs()
   const endAtMs = startedAtMs + input.capMs
   let jobs = input.jobs
-  if (input.manner === 'bulk') await inBulk(contender, session, 0, input.jobs)
-  else jobs = await oneByOne(session, input.jobs, endAtMs)
+  if (input.manner === 'bulk') await inBulk(contender, session, input.first, input.jobs)
+  else jobs = await oneByOne(session, input.first, input.jobs, endAtMs)
   const seconds = (monotonicMs() - startedAtMs) / 1000
   const stored = await session.unsettled()
   await session.close()
@@ -55,11 +57,11 @@ export async function inBulk(contender: Contender, session: Session, first: numb
   await Promise.all(Array.from({ length: parallel }, caller))
 }
 
-async function oneByOne(session: Session, jobs: number, endAtMs: number): Promise<number> {
-  let next = 0
+async function oneByOne(session: Session, first: number, jobs: number, endAtMs: number): Promise<number> {
+  let next = first
   const caller = async () => {
-    while (next < jobs && monotonicMs() < endAtMs) await session.enqueueOne(next++)
+    while (next < first + jobs && monotonicMs() < endAtMs) await session.enqueueOne(next++)
   }
   await Promise.all(Array.from({ length: singleCallers }, caller))
-  return next
+  return next - first
 }

@@ -14,24 +14,54 @@ const asleep = { lease: '1s', signal: 'SIGSTOP' } as const
 
 const shapes = [stepPlain, stepWrite, stepNext, stepBoth].map((kind) => [kind.kindName, kind] as const)
 
-test.for(shapes)('[E-07] a woken zombie cannot record a result of %s', async ([, kind], { client, engines, program }) => {
-  await client.query(effectTable)
-  const other = engines(calm)
-  const sleeper = program('step-worker', { ...asleep, at: 'handler ended' })
-  await sleeper.hears('worker')
-  const { id } = await other.enqueue(kind({}))
-  await sleeper.hears('reached')
-  await other.start()
-  await drained(client)
+test.for(shapes)(
+  '[E-07] a woken zombie cannot record a result of %s while another process runs the job',
+  async ([, kind], { client, engines, program }) => {
+    await client.query(effectTable)
+    let finish: () => void = () => {}
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    const other = engines({ ...calm, services: { enter: () => finished } })
+    const sleeper = program('step-worker', { ...asleep, at: 'handler ended' })
+    await sleeper.hears('worker')
+    const { id } = await other.enqueue(kind({}))
+    await sleeper.hears('reached')
+    await other.start()
+    await eventually(async () => (await other.find(id))?.worker === other.status().worker)
 
-  const before = await everything(client)
-  sleeper.signal('SIGCONT')
-  // It does try to settle, and finds that the job is somebody else's.
-  await sleeper.hears('point', 'settled')
-  expect(await everything(client)).toEqual(before)
-  expect(await tally(client, [id])).toEqual(nothingWrong)
-  expect(await other.find(id)).toMatchObject({ state: 'succeeded', worker: other.status().worker, attempt: 2 })
-})
+    const before = await everything(client)
+    sleeper.signal('SIGCONT')
+    // It does try to settle, and finds that the job is somebody else's.
+    await sleeper.hears('point', 'settled')
+    expect(await everything(client)).toEqual(before)
+
+    finish()
+    await drained(client)
+    expect(await tally(client, [id])).toEqual(nothingWrong)
+    expect(await other.find(id)).toMatchObject({ state: 'succeeded', worker: other.status().worker, attempt: 2 })
+  },
+)
+
+test.for(shapes)(
+  '[E-07] a woken zombie cannot record a result of %s when the job has ended elsewhere',
+  async ([, kind], { client, engines, program }) => {
+    await client.query(effectTable)
+    const other = engines(calm)
+    const sleeper = program('step-worker', { ...asleep, at: 'handler ended' })
+    await sleeper.hears('worker')
+    const { id } = await other.enqueue(kind({}))
+    await sleeper.hears('reached')
+    await other.start()
+    await drained(client)
+
+    const before = await everything(client)
+    sleeper.signal('SIGCONT')
+    await sleeper.hears('point', 'settled')
+    expect(await everything(client)).toEqual(before)
+    expect(await tally(client, [id])).toEqual(nothingWrong)
+  },
+)
 
 test('[E-07] a woken zombie comes back under a new id and goes on working', async ({ client, engines, program }) => {
   await client.query(effectTable)

@@ -29,7 +29,7 @@ create table sluice.kind (
 );
 
 -- Live jobs only. Failed ones stay until somebody retries or discards them; all others leave for the ledger.
--- No foreign keys and no GIN here; names compare by bytes, which is a third of the cost of an index entry. HOT does not happen: state is in every index's predicate.
+-- No foreign keys and no GIN here; names compare by bytes, which is a third of the cost of an index entry.
 -- Jobs that are ready and jobs that run share one index and `shelf` is null for both: a claim then changes no indexed column, so it stays on
 -- its page (HOT) and writes no index entry, which halves its cost. Half of each page is left free for that.
 create table sluice.job (

@@ -51,6 +51,7 @@ export class Engine {
   readonly #leader: Leader
   readonly #listener: Listener
   #prepared: Promise<StoredSettings> | undefined
+  #payloadBytesMax = 0
   #started: Promise<void> | undefined
   #stopped: Promise<void> | undefined
 
@@ -76,10 +77,9 @@ export class Engine {
     this.#worker = new Worker({
       ...options,
       database,
-      payloadBytesMax: options.payloadBytesMax ?? Number.MAX_SAFE_INTEGER,
+      payloadBytesMax: () => this.#payloadBytesMax,
       trusted,
       onBusy: () => this.#heartbeat.hurry(),
-      onSettled: () => {},
     })
     this.#leader = new Leader({ ...options, database, trusted, onReady: wake, beatNow })
     this.#heartbeat = new Heartbeat({
@@ -228,10 +228,12 @@ export class Engine {
     const { database, kinds, priorityStepMs, payloadBytesMax } = this.#options
     await migrate(database)
     await registerKinds(this.#database, [...kinds.values()])
-    return storeSettings(this.#database, {
+    const stored = await storeSettings(this.#database, {
       ...(priorityStepMs === undefined ? {} : { priorityStepMs }),
       ...(payloadBytesMax === undefined ? {} : { payloadBytesMax }),
     })
+    this.#payloadBytesMax = stored.payloadBytesMax
+    return stored
   }
 
   async #ready(): Promise<Database> {

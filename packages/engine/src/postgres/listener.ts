@@ -81,6 +81,8 @@ export class Listener implements Service {
       heard = resolve
     })
     client.on('notification', ({ payload }) => {
+      // Whatever arrives proves that wake-ups do, however late the echo is.
+      this.hears = true
       if (payload === echo) heard()
       else if (payload && !payload.startsWith('echo:')) onMessage(payload)
     })
@@ -97,8 +99,8 @@ export class Listener implements Service {
     const sent = database.hot.query(`select pg_notify('sluice', $1)`, [echo]).then(() => echoed)
     Promise.race([sent.then(() => true), late])
       .then((hears) => {
-        this.hears = hears
-        if (!hears && !this.#stopping.signal.aborted)
+        if (hears) this.hears = true
+        if (!this.hears && !this.#stopping.signal.aborted)
           log.warn('wake-ups do not arrive', {
             effect: 'jobs start with the heartbeat',
             fix: 'connect to PostgreSQL directly, not through a pooler',

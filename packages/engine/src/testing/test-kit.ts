@@ -144,14 +144,14 @@ export class TestKit {
       log: silentLog,
       probe: () => {},
       worker: () => this.#worker,
-      payloadBytesMax: this.#payloadBytesMax,
+      payloadBytesMax: () => this.#payloadBytesMax,
       leaseMs,
       trusted: () => true,
       onWriteFailed: (_, error) => {
         ended = judge(claim, kind, { type: 'retry', error }, 0)
         return ended
       },
-      onSettled: () => {},
+      onOver: () => {},
     })
     settler.add(claim, ended)
     await settler.drained()

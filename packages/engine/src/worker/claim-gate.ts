@@ -3,23 +3,37 @@
  *
  * A claim whose answer got lost holds jobs that this process knows nothing of. The audit compares what the table says with what is held here
  * and hands the difference back, so it must never meet a claim half-way: stored, and not yet known. While one is due, claims wait for it, and
- * those that come together share it.
+ * those that come together share it. The server may finish a claim that we gave up on after the audit has looked, so a lease later there is
+ * another one.
  */
+import type { Clock } from '../support/clock.ts'
+
 export class ClaimGate {
   auditDue = false
+  readonly #clock: Clock
+  readonly #leaseMs: number
   readonly #audit: () => Promise<unknown>
   readonly #onClosed: () => void
+  #secondLookMs = Number.POSITIVE_INFINITY
   #underWay = 0
   #auditing: Promise<boolean> | undefined
   #waiting: (() => void)[] = []
 
-  constructor(audit: () => Promise<unknown>, onClosed: () => void) {
+  constructor(clock: Clock, leaseMs: number, audit: () => Promise<unknown>, onClosed: () => void) {
+    this.#clock = clock
+    this.#leaseMs = leaseMs
     this.#audit = audit
     this.#onClosed = onClosed
   }
 
   get claiming(): boolean {
     return this.#underWay > 0
+  }
+
+  onBeat(): void {
+    if (this.#clock.monotonic() < this.#secondLookMs) return
+    this.#secondLookMs = Number.POSITIVE_INFINITY
+    this.auditDue = true
   }
 
   /** False: an audit is due and the server is still away; the next heartbeat looks again. */
@@ -40,6 +54,7 @@ export class ClaimGate {
     } catch (error) {
       // Whether the claim took effect is unknown; the audit finds out.
       this.auditDue = true
+      this.#secondLookMs = this.#clock.monotonic() + this.#leaseMs
       throw error
     } finally {
       this.#underWay--

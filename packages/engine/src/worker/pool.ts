@@ -29,6 +29,8 @@ const aheadMs = 40
 const aheadMax = 1_000
 const unsettledMax = 4_000
 const slackMs = 50
+/** Jobs that end in lockstep look fast in a shorter window. */
+const measureMsMin = 20
 const fullLookEveryMs = 1_000
 const fullLookShare = 50
 
@@ -185,7 +187,7 @@ export class Pool {
   #measure(): void {
     const nowMs = this.#options.clock.monotonic()
     const tookMs = nowMs - this.#measuredAtMs
-    if (tookMs < 1) return
+    if (tookMs < measureMsMin) return
     this.#perMs = tookMs > 1_000 ? this.#ended / tookMs : (this.#perMs + this.#ended / tookMs) / 2
     this.#ended = 0
     this.#measuredAtMs = nowMs

@@ -28,13 +28,14 @@ export interface SettlerOptions {
   readonly log: Log
   readonly probe: Probe
   readonly worker: () => number
-  readonly payloadBytesMax: number
+  readonly payloadBytesMax: () => number
   readonly leaseMs: number
   /** False once this process may have been declared dead: then nothing is worth trying again. */
   readonly trusted: () => boolean
   /** What becomes of a job whose own write or children could not be stored. */
   readonly onWriteFailed: (claim: Claim, error: unknown) => Verdict
-  readonly onSettled: (group: readonly Ended[], staleIds: ReadonlySet<number>) => void
+  /** These claims are over here: settled, somebody else's by now, or given up because the lease is over. */
+  readonly onOver: (group: readonly Ended[]) => void
 }
 
 const groupSizeMax = 500
@@ -106,11 +107,10 @@ export class Settler {
   async #settleGroup(group: Ended[]): Promise<void> {
     try {
       const withChildren = group.some(({ verdict }) => 'next' in verdict && verdict.next)
-      const stale = await (withChildren
+      await (withChildren
         ? this.#persist(() => this.#inTransaction(group), writeTriesMax)
         : this.#persist(() => this.#plainly(group), Number.POSITIVE_INFINITY))
-      if (stale) this.#options.onSettled(group, stale)
-      else this.#giveUp(group)
+      this.#options.onOver(group)
     } catch (error) {
       if (group.length === 1) await this.#settleFailedWrite(group[0] as Ended, error)
       else for (const one of group) await this.#settleGroup([one])
@@ -119,56 +119,49 @@ export class Settler {
 
   async #settleOne(one: Ended): Promise<void> {
     try {
-      const stale = await this.#persist(() => this.#inTransaction([one]), writeTriesMax)
-      if (stale) this.#options.onSettled([one], stale)
-      else this.#giveUp([one])
+      await this.#persist(() => this.#inTransaction([one]), writeTriesMax)
+      this.#options.onOver([one])
     } catch (error) {
       await this.#settleFailedWrite(one, error)
     }
   }
 
-  async #plainly(group: readonly Ended[]): Promise<Set<number>> {
+  async #plainly(group: readonly Ended[]): Promise<void> {
     const { database, worker, probe } = this.#options
     const settling = settle(database, database.hot, worker(), group)
     void probe('settle sent')
-    const stale = new Set(await settling)
+    await settling
     await probe('settled')
-    return stale
   }
 
   /** Everything a job caused commits with its end. Claims come in id order, so that two groups never wait for each other. */
-  async #inTransaction(group: readonly Ended[]): Promise<Set<number>> {
+  async #inTransaction(group: readonly Ended[]): Promise<void> {
     const { database, worker, probe, payloadBytesMax, leaseMs } = this.#options
-    return database
-      .transaction(leaseMs, async (client) => {
-        const stale = new Set<number>()
-        for (const { claim, verdict } of group) {
-          if (verdict.outcome !== 'done' || !verdict.write) continue
-          if (await lockClaim(database, client, claim)) await verdict.write(client)
-          else stale.add(claim.id)
-        }
-        const held = group.filter(({ claim }) => !stale.has(claim.id)).toSorted((a, b) => a.claim.id - b.claim.id)
-        if (held.length === 0) return stale
-        for (const id of await settle(database, client, worker(), held)) stale.add(id)
-        const children = held.flatMap(({ claim, verdict }) =>
-          stale.has(claim.id) || verdict.outcome !== 'done' || !verdict.next
-            ? []
-            : verdict.next.map((request) =>
-                encodeRequest(request, { payloadBytesMax }, { parent: claim.id, root: claim.root ?? claim.id }),
-              ),
-        )
-        await enqueueRows(onClient(client), children, true)
-        await probe('before commit')
-        return stale
-      })
-      .then(async (stale) => {
-        await probe('settled')
-        return stale
-      })
+    await database.transaction(leaseMs, async (client) => {
+      const stale = new Set<number>()
+      for (const { claim, verdict } of group) {
+        if (verdict.outcome !== 'done' || !verdict.write) continue
+        if (await lockClaim(database, client, claim)) await verdict.write(client)
+        else stale.add(claim.id)
+      }
+      const held = group.filter(({ claim }) => !stale.has(claim.id)).toSorted((a, b) => a.claim.id - b.claim.id)
+      if (held.length === 0) return
+      for (const id of await settle(database, client, worker(), held)) stale.add(id)
+      const children = held.flatMap(({ claim, verdict }) =>
+        stale.has(claim.id) || verdict.outcome !== 'done' || !verdict.next
+          ? []
+          : verdict.next.map((request) =>
+              encodeRequest(request, { payloadBytesMax: payloadBytesMax() }, { parent: claim.id, root: claim.root ?? claim.id }),
+            ),
+      )
+      await enqueueRows(onClient(client), children, true)
+      await probe('before commit')
+    })
+    await probe('settled')
   }
 
-  /** Tries again what passes by itself. Undefined: the lease is over, so the job is somebody else's. */
-  async #persist(act: () => Promise<Set<number>>, triesMax: number): Promise<Set<number> | undefined> {
+  /** Tries again what passes by itself, until the lease is over: then whoever rescues these jobs runs them again. */
+  async #persist(act: () => Promise<void>, triesMax: number): Promise<void> {
     const { clock, log, trusted, database } = this.#options
     for (let tries = 1, waitMs = 10; ; tries++, waitMs = Math.min(waitMs * 2, retryMsMax)) {
       try {
@@ -177,27 +170,20 @@ export class Settler {
         if (isMissingDay(error)) await addDays(database)
         else if (!isTransient(error) || tries >= triesMax) throw error
         else log.warn('settle is tried again', { reason: String(error) })
-        if (!trusted()) return undefined
+        if (!trusted()) return
         await pause(clock, waitMs)
       }
     }
   }
 
   async #settleFailedWrite(one: Ended, error: unknown): Promise<void> {
-    const { log, onWriteFailed, onSettled } = this.#options
+    const { log, onWriteFailed, onOver } = this.#options
     const verdict = onWriteFailed(one.claim, error)
     try {
-      const stale = await this.#persist(() => this.#plainly([{ claim: one.claim, verdict }]), Number.POSITIVE_INFINITY)
-      if (stale) onSettled([{ claim: one.claim, verdict }], stale)
-      else this.#giveUp([one])
+      await this.#persist(() => this.#plainly([{ claim: one.claim, verdict }]), Number.POSITIVE_INFINITY)
     } catch (trouble) {
       log.error('claim could not be settled', { job: one.claim.id, reason: String(trouble) })
-      this.#giveUp([one])
     }
-  }
-
-  /** The lease ran out while the server was away: whoever rescues these jobs runs them again. */
-  #giveUp(group: readonly Ended[]): void {
-    this.#options.onSettled(group, new Set(group.map(({ claim }) => claim.id)))
+    onOver([one])
   }
 }

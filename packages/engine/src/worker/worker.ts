@@ -1,8 +1,8 @@
 /**
  * Worker: a process's part in the work. It claims for its pools, runs what it claimed, and settles.
  *
- * It keeps one record per claim it holds. That record is what cancel reaches, what a lost lease aborts, and what the audit after a
- * reconnect compares with the table.
+ * How the parts hang together is in the constructor; what a process does when it was declared dead, when it leaves, and when a job is
+ * suspected of killing its hosts is below.
  */
 import type { AnyKind } from '../job/kind.ts'
 import type { Database } from '../postgres/database.ts'
@@ -12,15 +12,15 @@ import type { Log } from '../support/log.ts'
 import type { Service } from '../support/service.ts'
 import { type Claim, claimJobs, claimSuspect } from './claim.ts'
 import { ClaimGate } from './claim-gate.ts'
-import { type ExecutorDeps, execute, type StopReason } from './executor.ts'
+import { type ExecutorDeps, execute } from './executor.ts'
 import type { Beat } from './heartbeat.ts'
+import { HeldClaims } from './held-claims.ts'
 import { handBack, judge, type Verdict } from './judge.ts'
 import { OwnProcesses } from './own-process.ts'
 import { Pool } from './pool.ts'
 import { auditWorker, deregisterWorker, markStopping, registerWorker } from './register.ts'
 import type { Ended } from './settle.ts'
 import { Settler } from './settler.ts'
-import { StopSwitch } from './stop-switch.ts'
 
 export interface WorkerOptions {
   readonly database: Database
@@ -32,23 +32,15 @@ export interface WorkerOptions {
   readonly services: unknown
   readonly pools: Readonly<Record<string, { core: number; max: number }>>
   readonly leaseMs: number
-  readonly payloadBytesMax: number
+  readonly payloadBytesMax: () => number
   readonly trusted: () => boolean
   /** The first job after an idle time: the lease must be fresh. */
   readonly onBusy: () => void
-  readonly onSettled: (group: readonly Ended[], staleIds: ReadonlySet<number>) => void
 }
 
 /** From here on a job runs alone; migrations/0003 knows the same number. */
 const suspectCrashes = 2
 const claimRetryMs = 250
-
-interface Held {
-  readonly claim: Claim
-  readonly stop: StopSwitch
-  /** Given to the settler: a claim ends once. */
-  ended: boolean
-}
 
 export class Worker implements Service {
   readonly pools: ReadonlyMap<string, Pool>
@@ -57,13 +49,9 @@ export class Worker implements Service {
   readonly #settler: Settler
   readonly #executor: ExecutorDeps
   readonly #processes = new OwnProcesses()
-  readonly #held = new Map<number, Held>()
-  readonly #gate = new ClaimGate(
-    () => this.#handBackLost(),
-    () => this.#tellIfEnded(),
-  )
+  readonly #held = new HeldClaims()
+  readonly #gate: ClaimGate
   #id = 0
-  #secondLookMs = Number.POSITIVE_INFINITY
   #alone: Promise<void> | undefined
   #callOff: () => void = () => {}
   #waitingForEnd: (() => void)[] = []
@@ -72,6 +60,12 @@ export class Worker implements Service {
   constructor(options: WorkerOptions) {
     const { database, clock, log, probe, payloadBytesMax, leaseMs, trusted } = options
     this.#options = options
+    this.#gate = new ClaimGate(
+      clock,
+      leaseMs,
+      () => this.#handBackLost(),
+      () => this.#tellIfEnded(),
+    )
     this.#executor = {
       services: options.services,
       clock,
@@ -88,7 +82,7 @@ export class Worker implements Service {
       trusted,
       worker: () => this.#id,
       onWriteFailed: (claim, error) => judge(claim, this.#kind(claim), { type: 'retry', error }, options.random()),
-      onSettled: (group, stale) => this.#forget(group, stale),
+      onOver: (group) => this.#forget(group),
     })
     this.pools = new Map(
       Object.entries(options.pools).map(([name, { core, max }]) => [
@@ -129,7 +123,7 @@ export class Worker implements Service {
   }
 
   cancel(id: number): void {
-    this.#abort(id, 'canceled')
+    this.#held.abort(id, 'canceled')
   }
 
   /** After a reconnect, claims whose answer got lost must be handed back before new ones are made. */
@@ -141,11 +135,7 @@ export class Worker implements Service {
   async onBeat(beat: Beat): Promise<void> {
     if (!beat.known) return this.#rejoin()
     for (const id of beat.cancel) this.cancel(id)
-    // The server may have finished a claim that we gave up on after we looked: look once more when it must be over.
-    if (this.#options.clock.monotonic() >= this.#secondLookMs) {
-      this.#secondLookMs = Number.POSITIVE_INFINITY
-      this.#gate.auditDue = true
-    }
+    this.#gate.onBeat()
     if (this.#gate.auditDue) this.wakeAll()
     for (const pool of beat.ready) this.pools.get(pool)?.wake()
     if (beat.suspects) this.#runSuspects()
@@ -157,7 +147,7 @@ export class Worker implements Service {
     if (!this.busy) this.#runSuspects()
   }
 
-  /** Stops claiming, lets running jobs end for `graceMs`, hands back the rest. No attempt is burned and nothing waits for a lease. */
+  /** Lets running jobs end for `graceMs` and hands back the rest: no attempt is burned and nothing waits for a lease. */
   stop(graceMs = 0): Promise<void> {
     this.#stopping ??= this.#leave(graceMs)
     return this.#stopping
@@ -170,16 +160,15 @@ export class Worker implements Service {
     const over = new AbortController()
     await Promise.race([this.#allEnded(), pause(clock, graceMs, over.signal)])
     over.abort()
-    for (const { claim } of this.#held.values()) {
+    for (const claim of this.#held.claims()) {
       log.warn('job handed back at stop', { job: claim.id, kind: claim.kind })
-      this.#abort(claim.id, 'shutdown')
+      this.#held.abort(claim.id, 'shutdown')
       this.#end(claim, handBack)
     }
     await this.#settler.drained()
     this.#processes.stop()
-    await deregisterWorker(database, this.#id).catch((error: unknown) =>
-      log.warn('leaving without a word', { reason: String(error) }),
-    )
+    const silent = (error: unknown): void => log.warn('leaving without a word', { reason: String(error) })
+    await deregisterWorker(database, this.#id).catch(silent)
   }
 
   async #allEnded(): Promise<void> {
@@ -191,7 +180,7 @@ export class Worker implements Service {
   }
 
   async #claim(pool: string, slots: number, since: number): Promise<Claim[]> {
-    const { database, clock, probe, trusted, log, leaseMs } = this.#options
+    const { database, clock, probe, trusted, log } = this.#options
     if (!trusted() || this.#stopping || this.#alone) return []
     if (!(await this.#gate.open()) || this.#stopping || this.#alone) return []
     try {
@@ -206,7 +195,6 @@ export class Worker implements Service {
         (claims) => this.#admit(claims),
       )
     } catch (error) {
-      this.#secondLookMs = clock.monotonic() + leaseMs
       log.warn('claim failed', { pool, reason: String(error) })
       clock.after(claimRetryMs, () => this.wake(pool))
       return []
@@ -217,7 +205,7 @@ export class Worker implements Service {
   #admit(claims: Claim[]): Claim[] {
     const wasIdle = this.#held.size === 0
     const mine = claims.filter((claim) => {
-      this.#held.set(claim.id, { claim, stop: new StopSwitch(), ended: false })
+      this.#held.hold(claim)
       const known = this.#options.kinds.has(claim.kind)
       if (known && !this.#stopping && (!this.#alone || claim.crashes >= suspectCrashes)) return true
       if (!known) this.unknownKinds.add(claim.kind)
@@ -229,9 +217,9 @@ export class Worker implements Service {
   }
 
   #run(claim: Claim): Promise<void> | undefined {
-    const held = this.#held.get(claim.id)
-    if (held?.claim.fence !== claim.fence) return undefined
-    const verdict = execute(claim, this.#kind(claim), held.stop, this.#executor)
+    const stop = this.#held.stopSwitch(claim)
+    if (!stop) return undefined
+    const verdict = execute(claim, this.#kind(claim), stop, this.#executor)
     if (this.#options.probe === noProbe && !(verdict instanceof Promise)) {
       this.#end(claim, verdict)
       return undefined
@@ -246,29 +234,21 @@ export class Worker implements Service {
   }
 
   #end(claim: Claim, verdict: Verdict): void {
-    const held = this.#held.get(claim.id)
-    if (!held || held.ended || held.claim.fence !== claim.fence) return
-    held.ended = true
-    this.#settler.add(claim, verdict)
+    if (this.#held.end(claim)) this.#settler.add(claim, verdict)
   }
 
   #kind(claim: Claim): AnyKind {
     return this.#options.kinds.get(claim.kind) as AnyKind
   }
 
-  #abort(id: number, reason: StopReason): void {
-    this.#held.get(id)?.stop.abort(reason)
-  }
-
-  #forget(group: readonly Ended[], stale: ReadonlySet<number>): void {
-    for (const { claim } of group) if (this.#held.get(claim.id)?.claim.fence === claim.fence) this.#held.delete(claim.id)
-    this.#options.onSettled(group, stale)
+  #forget(group: readonly Ended[]): void {
+    for (const { claim } of group) this.#held.forget(claim)
     for (const pool of this.pools.values()) pool.goOn()
     this.#tellIfEnded()
   }
 
   async #handBackLost(): Promise<void> {
-    const back = await auditWorker(this.#options.database, this.#id, [...this.#held.keys()])
+    const back = await auditWorker(this.#options.database, this.#id, this.#held.ids())
     if (back > 0) this.#options.log.warn('lost claims handed back', { jobs: back })
   }
 
@@ -276,8 +256,7 @@ export class Worker implements Service {
   async #rejoin(): Promise<void> {
     this.#options.log.warn('lease lost, coming back', { worker: this.#id, dropped: this.#held.size })
     for (const pool of this.pools.values()) pool.hold()
-    for (const id of this.#held.keys()) this.#abort(id, 'lease lost')
-    this.#held.clear()
+    this.#held.drop()
     this.#tellIfEnded()
     if (this.#stopping) return // whoever leaves does not come back
     await this.start()
