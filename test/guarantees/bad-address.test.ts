@@ -3,7 +3,7 @@
  * read-only, or a schema that this engine does not understand. `start`, `enqueue` and `migrate` all say the same.
  */
 import { createServer, type Socket } from 'node:net'
-import { createEngine, defineKind, type ErrorCode, migrate, SluiceError, silentLog } from '@sluice/engine'
+import { createEngine, defineKind, type Engine, type ErrorCode, migrate, SluiceError, silentLog } from '@sluice/engine'
 import { startTestServer, type TestServer } from '@sluice/local-postgres/testing'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject } from 'vitest'
@@ -14,9 +14,13 @@ const note = defineKind('note', { run: () => {} })
 
 /** What every way in answers for this address; all of them must be errors of ours. */
 async function refusals(database: string): Promise<SluiceError[]> {
-  const engine = (act: (made: ReturnType<typeof createEngine>) => Promise<unknown>) => async () => {
+  const engine = (act: (made: Engine) => Promise<unknown>) => async () => {
     const made = createEngine({ database, kinds: [note], log: silentLog })
-    await act(made).finally(() => made.stop())
+    try {
+      await act(made)
+    } finally {
+      await made.stop()
+    }
   }
   const ways = [() => migrate(database), engine((made) => made.start()), engine((made) => made.enqueue(note({})))]
   return Promise.all(

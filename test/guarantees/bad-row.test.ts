@@ -106,5 +106,5 @@ test('children that cannot be stored fail their parent only, and nothing of them
   for (const { id } of good) await eventually(async () => (await engine.find(id))?.state === 'succeeded')
   await eventually(async () => (await client.query(`select from sluice.job where state <> 'failed'`)).rowCount === 0)
   const { rows } = await client.query<{ parent: string }>('select parent from sluice.job_ledger where parent is not null')
-  expect(rows.map((row) => Number(row.parent)).toSorted()).toEqual(good.flatMap(({ id }) => [id, id]))
+  expect(rows.map((row) => Number(row.parent)).toSorted((a, b) => a - b)).toEqual(good.flatMap(({ id }) => [id, id]))
 })

@@ -69,15 +69,15 @@ async function torment(workers: Program[], start: () => Program, endMs: number):
   while (performance.now() < endMs) {
     await wait(100 + random() * 400)
     const place = Math.floor(random() * workers.length)
-    const victim = workers[place] as Program
+    const victim = workers[place]
     if (random() < 0.5) {
       faults.kills++
-      victim.signal('SIGKILL')
+      victim!.signal('SIGKILL')
       workers[place] = start()
     } else {
       faults.stops++
-      victim.signal('SIGSTOP')
-      naps.push(wait(200 + random() * 2_000).then(() => victim.signal('SIGCONT')))
+      victim!.signal('SIGSTOP')
+      naps.push(wait(200 + random() * 2_000).then(() => victim!.signal('SIGCONT')))
     }
   }
   await Promise.all(naps)

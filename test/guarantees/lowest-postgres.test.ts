@@ -55,7 +55,7 @@ for (const { name, major, binaries, missing } of servers)
     afterAll(() => server.stop())
 
     const test = base.extend<{ client: pg.Client; engines: (options: Partial<EngineOptions>) => Engine }>({
-      // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the pattern to know what a fixture needs
+      // oxlint-disable-next-line no-empty-pattern -- Vitest reads the pattern to know what a fixture needs
       client: async ({}, use) => {
         const database = await server.createDatabase()
         const client = new pg.Client(asApp(database.url))

@@ -18,7 +18,7 @@ const files = readdirSync(new URL('../../packages/engine/migrations/', import.me
 
 /** `empty` is a database without a schema, and a connection to it. */
 const test = base.extend<{ empty: { url: string; client: pg.Client } }>({
-  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the pattern to know what a fixture needs
+  // oxlint-disable-next-line no-empty-pattern -- Vitest reads the pattern to know what a fixture needs
   empty: async ({}, use) => {
     const database = await createTestDatabase({ serverUrl: inject('serverUrl'), template: 'template0' })
     const client = new pg.Client(database.url)
@@ -48,7 +48,7 @@ test('[O-11] eight processes migrate one empty database at once: all succeed, ea
     programs.map(({ complaints }) => complaints).join(''),
   ).toEqual(programs.map(() => 0))
   const answers = await Promise.all(programs.map((one) => one.hears('applied')))
-  expect(answers.flatMap((answer) => answer['applied']).toSorted()).toEqual(files)
+  expect(answers.flatMap((answer) => answer['applied'] as string[]).toSorted()).toEqual(files)
   expect(new Set(answers.map((answer) => answer['version']))).toEqual(new Set([files.length]))
   expect(await applied(empty.client)).toEqual(files)
   expect(await describeSchema(empty.client)).toEqual(await describeSchema(client))

@@ -129,8 +129,8 @@ const statements = {
     ],
   ],
   beat: (): [string, unknown[]] => [
-    'select * from sluice.beat($1, $2, $3, $4, $5)',
-    [worker, 60_000, ['light'], ['strange'], true],
+    'select * from sluice.beat($1, $2, $3, $4, $5, $6)',
+    [worker, 60_000, ['light'], ['strange'], true, '{}'],
   ],
   promote: (): [string, unknown[]] => ['select * from sluice.promote($1, $2)', [1, 500]],
 }
@@ -161,6 +161,8 @@ async function check(explainer: Explainer, client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ id: string }>(
     `select id from sluice.job where state = 'running' order by id limit ${slots}`,
   )
+  const { rows: counted } = await client.query<{ n: number }>(`select count(*)::int as n from sluice.job where state = 'running'`)
+  const running = counted[0]!.n
   const ids = rows.length > 0 ? rows.map(({ id }) => Number(id)) : Array.from({ length: slots }, (_, n) => n + 1)
   const calls: [string, [string, unknown[]]][] = [
     ['claim', statements.claim(slots)],
@@ -172,23 +174,23 @@ async function check(explainer: Explainer, client: pg.Client): Promise<void> {
   for (const [name, [text, values]] of calls) {
     const { plans } = await explainer.explain(`test_${name}`, text, values)
     expect(plans.length, `${name} touched no jobs`).toBeGreaterThan(0)
-    for (const { text, plan } of plans) expect(complaints(name, plan, ids.length), `${text}\n${show(plan)}`).toEqual([])
+    for (const { text, plan } of plans) expect(complaints(name, plan, ids.length, running), `${text}\n${show(plan)}`).toEqual([])
   }
 }
 
-/** What is wrong with a plan. `beat` counts what its process holds; everything else looks at no more rows than it takes. */
-function complaints(name: string, plan: Node, batch: number): string[] {
+/** What is wrong with a plan. Nothing looks at more rows than it takes, but that jobs which run lie before those which are ready. */
+function complaints(name: string, plan: Node, batch: number, running = 0): string[] {
   const all = nodes(plan)
   const onJobs = all.filter((node) => node['Relation Name'] === 'job')
   const visited = onJobs.map((node) => (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'])
-  const most = name === 'claim' ? slots : name === 'promote' ? 500 : name === 'beat' ? Number.POSITIVE_INFINITY : batch
+  const most = { claim: slots + running, beat: 1 + running, promote: 500 }[name] ?? batch
   const blocks = (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0)
   return [
     ...onJobs.filter((node) => node['Node Type'] === 'Seq Scan').map(() => 'walks over the whole table'),
     ...onJobs.filter((node) => /Bitmap/.test(node['Node Type'])).map(() => 'collects a bitmap'),
     ...all.filter((node) => node['Node Type'] === 'Nested Loop' && loops(node)).map(() => 'loops over the batch'),
     ...visited.filter((rows) => rows > most).map((rows) => `looks at ${rows} jobs to take ${most}`),
-    ...(name !== 'beat' && blocks > 200 + most * 40 ? [`reads ${blocks} blocks for ${most} jobs`] : []),
+    ...(blocks > 200 + most * 40 ? [`reads ${blocks} blocks for ${most} jobs`] : []),
   ]
 }
 

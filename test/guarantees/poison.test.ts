@@ -72,10 +72,10 @@ test('[E-08] a failed poison job can be retried by hand and starts with a clean 
   }, 30_000)
   expect(await onlooker.why(id)).toMatchObject({ reason: 'failed' })
 
-  life.signal('SIGKILL')
-  await life.ended
-  await onlooker.retry(id)
-  expect(await onlooker.find(id)).toMatchObject({ state: 'ready', crashes: 0, attempt: 0 })
+  // Paused, so that nobody takes it up before we have looked.
+  await onlooker.pause({ scope: 'kind', name: 'poison.deadly' })
+  expect(await onlooker.retry(id)).toEqual(new Map([[id, 'retried']]))
+  expect(await onlooker.find(id)).toMatchObject({ state: 'paused', crashes: 0, attempt: 0 })
 })
 
 test('[E-08] a suspect makes one busy process wait for its other jobs; the others go on, and an idle one takes it', async ({

@@ -27,7 +27,7 @@ interface Fixtures {
 }
 
 const test = base.extend<Fixtures>({
-  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the pattern to know what a fixture needs
+  // oxlint-disable-next-line no-empty-pattern -- Vitest reads the pattern to know what a fixture needs
   database: async ({}, use) => {
     const database = await server.createDatabase()
     await use(database)
@@ -38,7 +38,11 @@ const test = base.extend<Fixtures>({
       const client = new pg.Client(database.url)
       client.on('error', () => {})
       await client.connect()
-      return act(client).finally(() => client.end())
+      try {
+        return await act(client)
+      } finally {
+        await client.end()
+      }
     })
   },
   engines: async ({ database }, use) => {

@@ -14,7 +14,7 @@ const asleep = { lease: '1s', signal: 'SIGSTOP' } as const
 
 const shapes = [stepPlain, stepWrite, stepNext, stepBoth].map((kind) => [kind.kindName, kind] as const)
 
-test.for(shapes)(
+test.concurrent.for(shapes)(
   '[E-07] a woken zombie cannot record a result of %s while another process runs the job',
   async ([, kind], { client, engines, program }) => {
     await client.query(effectTable)
@@ -43,7 +43,7 @@ test.for(shapes)(
   },
 )
 
-test.for(shapes)(
+test.concurrent.for(shapes)(
   '[E-07] a woken zombie cannot record a result of %s when the job has ended elsewhere',
   async ([, kind], { client, engines, program }) => {
     await client.query(effectTable)

@@ -16,7 +16,7 @@ export interface Fixtures {
 }
 
 export const test = base.extend<Fixtures>({
-  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the pattern to know what a fixture needs
+  // oxlint-disable-next-line no-empty-pattern -- Vitest reads the pattern to know what a fixture needs
   database: async ({}, use) => {
     const database = await createTestDatabase({ serverUrl: inject('serverUrl'), template: inject('template') })
     await use(database)
@@ -49,7 +49,7 @@ export async function eventually<T>(
   for (;;) {
     const seen = await look()
     if (seen !== undefined && seen !== false) return seen
-    if (performance.now() > endMs) throw new Error(`nothing happened within ${deadlineMs} ms: ${look}`)
+    if (performance.now() > endMs) throw new Error(`nothing happened within ${deadlineMs} ms: ${String(look)}`)
     await new Promise((resolve) => setTimeout(resolve, 15))
   }
 }

@@ -117,6 +117,8 @@ declare
   ready text[];
   due timestamptz;
 begin
+  -- Lock, then look: a cancel that commits while this waits for it must be seen by all parts of the statement below, or none would take the job.
+  perform from sluice.job j where j.id = any(ids) order by j.id for update;
   with u as materialized (
     select * from unnest(ids, fences, outcomes, delays_ms, run_ats, errors) as u(id, fence, outcome, delay_ms, run_at, error)),
   gone as (
@@ -195,7 +197,8 @@ begin
   return query
   with told as (
     update sluice.job j
-    set cancel_at = coalesce(j.cancel_at, at)
+    set cancel_at = coalesce(j.cancel_at, at),
+        error = coalesce(case when reason is not null then jsonb_build_object('message', reason) end, j.error)
     where j.id = any(ids) and j.state = 'running'
     returning j.id, pg_notify('sluice', 'cancel:' || j.worker || ':' || j.id)),
   gone as (
@@ -204,7 +207,7 @@ begin
     insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, attempt, fence, worker, created_at,
                                    started_at, finished_at, error)
     select g.id, g.kind, g.pool, g.lane, g.owner, 'canceled', g.priority, g.payload, g.key, g.parent, g.root, g.attempt, g.fence, g.worker, g.created_at,
-           g.started_at, at, coalesce(g.error, case when reason is not null then jsonb_build_object('message', reason) end)
+           g.started_at, at, coalesce(case when reason is not null then jsonb_build_object('message', reason) end, g.error)
     from gone g)
   select t.id, 'requested' from told t
   union all select g.id, 'canceled' from gone g;

@@ -107,6 +107,7 @@ declare
   at timestamptz := sluice.now();
   expired bigint[];
   victims bigint[];
+  locked bigint[];
   told boolean;
 begin
   rescued := 0;
@@ -118,8 +119,10 @@ begin
     select j.id from sluice.job j
     where j.shelf is null and j.state = 'running'
       and (j.worker = any(expired) or (sweep and not exists (select from sluice.worker w where w.id = j.worker))));
+  -- Lock, then look: a cancel that commits meanwhile must be seen by all parts of the statement below.
+  locked := array(select j.id from sluice.job j where j.id = any(victims) and j.state = 'running' order by j.id for update skip locked);
   with lost as materialized (
-    select j.id, j.attempt, j.worker, j.started_at from sluice.job j where j.id = any(victims) and j.state = 'running' order by j.id for update skip locked),
+    select j.id, j.attempt, j.worker, j.started_at from sluice.job j where j.id = any(locked)),
   noted as (
     insert into sluice.attempt (job, attempt, worker, started_at, ended_at, outcome, error)
     select l.id, l.attempt, l.worker, l.started_at, at, 'lost', '{"code": "WORKER_LOST", "message": "the process that ran this job is gone"}' from lost l),

@@ -73,13 +73,3 @@ export async function listAttempts(on: Executor, id: number): Promise<Attempt[]>
     order by "startedAt", attempt`)
   return rows
 }
-
-export interface StateCounts {
-  readonly live: Readonly<Partial<Record<JobState, number>>>
-}
-
-/** Exact, and as slow as the table is long: for tests and small installations. */
-export async function countLive(on: Executor): Promise<Partial<Record<JobState, number>>> {
-  const { rows } = await on.query<{ state: JobState; n: number }>(sql`select state, count(*) as n from sluice.job group by state`)
-  return Object.fromEntries(rows.map(({ state, n }) => [state, Number(n)]))
-}

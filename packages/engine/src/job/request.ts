@@ -54,7 +54,7 @@ export interface EncodedRequest {
 
 const name = z.string().min(1).max(200)
 /** Four digits of a year: what JSON, PostgreSQL and people all read the same way. */
-const lastDate = new Date('9999-12-31T23:59:59.999Z')
+const lastDate = new Date(Date.UTC(9999, 11, 31))
 const optionsSchema = z.strictObject({
   runAt: z.date().min(new Date(0)).max(lastDate).optional(),
   delay: z.union([z.number(), z.string()]).optional(),

@@ -45,7 +45,7 @@ export async function migrate(database: string): Promise<Migrated> {
   }
 }
 
-export async function readMigrations(): Promise<Migration[]> {
+async function readMigrations(): Promise<Migration[]> {
   const files = (await readdir(folder)).filter((file) => /^\d{4}_.*\.sql$/.test(file)).toSorted()
   return Promise.all(
     files.map(async (file) => {
@@ -57,7 +57,7 @@ export async function readMigrations(): Promise<Migration[]> {
   )
 }
 
-export async function migrateOn(client: pg.ClientBase, known: Migration[]): Promise<Migrated> {
+async function migrateOn(client: pg.ClientBase, known: Migration[]): Promise<Migrated> {
   await client.query('begin')
   try {
     // Transaction-scoped, so that it works through poolers and cannot be left behind.

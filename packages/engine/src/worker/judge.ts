@@ -16,6 +16,7 @@ export type Verdict =
   | { readonly outcome: 'handed back' }
 
 export const handBack: Verdict = { outcome: 'handed back' }
+export const canceled: Verdict = { outcome: 'canceled', error: undefined }
 
 export function judge(claim: Claim, kind: Pick<Kind, 'retry'>, outcome: Outcome, random: number): Verdict {
   switch (outcome.type) {

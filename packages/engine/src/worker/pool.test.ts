@@ -11,6 +11,7 @@ class Scene {
   readonly looks: { slots: number; since: number }[] = []
   readonly ready: Claim[] = []
   readonly started: number[] = []
+  readonly back: Claim[] = []
   readonly pool: Pool
   mostRunning = 0
   unsettled = 0
@@ -27,6 +28,7 @@ class Scene {
       clock: this.clock,
       claim: (slots, since) => this.#claim(slots, since),
       run: (claim) => this.#run(claim),
+      giveBack: (claims) => this.#takeBack(claims),
       unsettled: () => this.unsettled,
     })
   }
@@ -47,10 +49,21 @@ class Scene {
     }
   }
 
+  async turn(ms: number): Promise<void> {
+    this.clock.turn(ms)
+    await settled()
+  }
+
   /** Wakes the pool and waits until it has nothing left to do. */
   async wake(): Promise<void> {
     this.pool.wake()
     await settled()
+  }
+
+  #takeBack(claims: readonly Claim[]): void {
+    this.back.push(...claims)
+    this.ready.push(...claims)
+    this.ready.sort((a, b) => a.rank - b.rank || a.id - b.id)
   }
 
   async #claim(slots: number, since: number): Promise<Claim[]> {
@@ -116,6 +129,14 @@ test('[E-20] a pool stretches to max while a backlog stands, and not above', asy
   await scene.wake()
   expect(scene.running).toBe(6)
   expect(scene.ready).toHaveLength(14)
+})
+
+test('[E-20] what was claimed while a backlog stood starts at once, also when the backlog is gone by then', async () => {
+  const scene = new Scene(5, 10)
+  scene.add(7)
+  await scene.wake()
+  expect(scene.running).toBe(7)
+  expect(scene.pool.waiting).toBe(0)
 })
 
 test('[E-20] a pool whose backlog is gone falls back to core', async () => {
@@ -233,6 +254,31 @@ describe('short jobs are claimed ahead of their slots', () => {
       await settled()
     }
     expect(new Set(scene.looks.map(({ slots }) => slots))).toEqual(new Set([1]))
+  })
+})
+
+describe('[E-20] claims that were made ahead', () => {
+  test('go back when slow jobs have taken the slots, because another process may have one', async () => {
+    const scene = new Scene(1, 1)
+    await claimAhead(scene)
+    const { waiting } = scene.pool
+    expect(waiting).toBeGreaterThan(0)
+    // From now on nothing ends.
+    await scene.turn(200)
+    expect(scene.back).toHaveLength(waiting)
+    expect(scene.pool.waiting).toBe(0)
+    scene.looks.length = 0
+    scene.end(1)
+    await settled()
+    // It knows now that jobs are slow: it claims for its slot and nothing ahead.
+    expect(scene.looks.map(({ slots }) => slots)).toEqual([1])
+  })
+
+  test('stay while they are started one after the other', async () => {
+    const scene = new Scene(1, 1)
+    await claimAhead(scene)
+    await claimAhead(scene)
+    expect(scene.back).toEqual([])
   })
 })
 

@@ -6,10 +6,11 @@
  * was set and came back short; whoever sets it meanwhile causes another look.
  *
  * Short jobs are claimed ahead of their slots, as many as the pool got through lately in `aheadMs`, so that a statement serves hundreds of
- * them; slow jobs are never claimed ahead. Under load each claim starts its scan a little before the last rank it got (what runs and what
- * is dead lies below), with a look from the very start now and then, so a more urgent job waits a second at most.
+ * them; slow jobs are never claimed ahead, and claims that got no slot in time go back, for another process may have one. Under load each
+ * claim starts its scan a little before the last rank it got (what runs and what is dead lies below), with a look from the very start now
+ * and then, so a more urgent job waits a second at most.
  */
-import type { Clock } from '../support/clock.ts'
+import type { Clock, Timer } from '../support/clock.ts'
 import { type Claim, lowestRank } from './claim.ts'
 
 export interface PoolOptions {
@@ -21,6 +22,8 @@ export interface PoolOptions {
   readonly claim: (slots: number, since: number) => Promise<Claim[]>
   /** Runs one claim to its verdict and hands it to the settler. Never rejects; nothing means that it has ended already. */
   readonly run: (claim: Claim) => Promise<void> | undefined
+  /** Takes claims that got no slot in time. */
+  readonly giveBack: (claims: readonly Claim[]) => void
   /** How many ended claims wait to be settled; the pool does not run away from the settler. */
   readonly unsettled: () => number
 }
@@ -28,6 +31,7 @@ export interface PoolOptions {
 const aheadMs = 40
 const aheadMax = 1_000
 const unsettledMax = 4_000
+const waitMsMax = 5 * aheadMs
 const slackMs = 50
 /** Jobs that end in lockstep look fast in a shorter window. */
 const measureMsMin = 20
@@ -48,6 +52,8 @@ export class Pool {
   #held = false
   #since = lowestRank
   #nextFullLookMs = 0
+  #started = 0
+  #patience: Timer | undefined
   #ended = 0
   #measuredAtMs = 0
   #perMs = 0
@@ -81,6 +87,8 @@ export class Pool {
   /** No more claims and no more starts; gives what was claimed and not started. */
   hold(): Claim[] {
     this.#held = true
+    this.#patience?.cancel()
+    this.#patience = undefined
     const rest = this.#queue.slice(this.#head)
     this.#queue = []
     this.#head = 0
@@ -160,16 +168,35 @@ export class Pool {
       this.#head = 0
     }
     for (const claim of claims) this.#queue.push(claim)
+    this.#patience ??= this.#watch()
   }
 
   #fill(): void {
-    while (!this.#held && this.#running < this.#limit() && this.#head < this.#queue.length) {
+    // What was claimed while a backlog stood has a slot, also when the backlog is gone by now.
+    while (!this.#held && this.#running < this.max && this.#head < this.#queue.length) {
       const claim = this.#queue[this.#head++] as Claim
       this.#running++
+      this.#started++
       const running = this.#options.run(claim)
       if (running) void running.then(this.#afterRun)
       else this.#count()
     }
+  }
+
+  /** All that waits now should have started in a while; if it has not, slow jobs took the slots and everything that waits goes back. */
+  #watch(): Timer | undefined {
+    const due = this.#started + this.waiting
+    if (due === this.#started) return undefined
+    return this.#options.clock.after(waitMsMax, () => {
+      this.#patience = undefined
+      if (this.#started < due && this.waiting > 0) {
+        this.#perMs = 0
+        this.#ended = 0
+        this.#maybeMore = true
+        this.#options.giveBack(this.#queue.splice(this.#head))
+        this.goOn()
+      } else this.#patience = this.#watch()
+    })
   }
 
   #count(): void {

@@ -4,6 +4,7 @@
 import { hostname } from 'node:os'
 import sql from 'sql-template-tag'
 import type { Executor } from '../postgres/client.ts'
+import type { Database } from '../postgres/database.ts'
 
 export interface Registration {
   readonly pools: Readonly<Record<string, { core: number; max: number }>>
@@ -39,7 +40,8 @@ export async function deregisterWorker(on: Executor, worker: number): Promise<vo
 }
 
 /** Hands back what the table says this worker holds and it does not know: claims whose answer got lost. */
-export async function auditWorker(on: Executor, worker: number, held: readonly number[]): Promise<number> {
-  const { rows } = await on.query<{ audit: number }>(sql`select sluice.audit(${worker}, ${[...held]}::bigint[]) as audit`)
-  return rows[0]?.audit ?? 0
+export async function auditWorker(database: Database, worker: number, held: readonly number[]): Promise<number> {
+  const audit = { name: 'sluice_audit', text: 'select sluice.audit($1, $2::bigint[])' }
+  const [row] = await database.send<[number]>(database.hot, audit, [worker, held])
+  return row?.[0] ?? 0
 }

@@ -11,7 +11,7 @@ export interface Ended {
   readonly verdict: Verdict
 }
 
-export const doneStatement: Statement = {
+const doneStatement: Statement = {
   name: 'sluice_settle_done',
   text: 'select sluice.settle_done($1::bigint[], $2::bigint[])',
 }

@@ -1,8 +1,7 @@
 /**
  * Worker: a process's part in the work. It claims for its pools, runs what it claimed, and settles.
  *
- * How the parts hang together is in the constructor; what a process does when it was declared dead, when it leaves, and when a job is
- * suspected of killing its hosts is below.
+ * The constructor shows how the parts hang together; what a process does when it leaves, was declared dead, or meets a suspect is below.
  */
 import type { AnyKind } from '../job/kind.ts'
 import type { Database } from '../postgres/database.ts'
@@ -10,12 +9,12 @@ import { type Clock, pause } from '../support/clock.ts'
 import { noProbe, type Probe } from '../support/fail-point.ts'
 import type { Log } from '../support/log.ts'
 import type { Service } from '../support/service.ts'
-import { type Claim, claimJobs, claimSuspect } from './claim.ts'
+import { type Claim, claimJobs, claimSuspect, suspectCrashes } from './claim.ts'
 import { ClaimGate } from './claim-gate.ts'
 import { type ExecutorDeps, execute } from './executor.ts'
 import type { Beat } from './heartbeat.ts'
 import { HeldClaims } from './held-claims.ts'
-import { handBack, judge, type Verdict } from './judge.ts'
+import { canceled, handBack, judge, type Verdict } from './judge.ts'
 import { OwnProcesses } from './own-process.ts'
 import { Pool } from './pool.ts'
 import { auditWorker, deregisterWorker, markStopping, registerWorker } from './register.ts'
@@ -38,8 +37,6 @@ export interface WorkerOptions {
   readonly onBusy: () => void
 }
 
-/** From here on a job runs alone; migrations/0003 knows the same number. */
-const suspectCrashes = 2
 const claimRetryMs = 250
 
 export class Worker implements Service {
@@ -94,6 +91,9 @@ export class Worker implements Service {
           clock,
           claim: (slots, since) => this.#claim(name, slots, since),
           run: (claim) => this.#run(claim),
+          giveBack: (claims) => {
+            for (const claim of claims) this.#end(claim, handBack)
+          },
           unsettled: () => this.#settler.pending,
         }),
       ]),
@@ -219,7 +219,7 @@ export class Worker implements Service {
   #run(claim: Claim): Promise<void> | undefined {
     const stop = this.#held.stopSwitch(claim)
     if (!stop) return undefined
-    const verdict = execute(claim, this.#kind(claim), stop, this.#executor)
+    const verdict = stop.reason === 'canceled' ? canceled : execute(claim, this.#kind(claim), stop, this.#executor)
     if (this.#options.probe === noProbe && !(verdict instanceof Promise)) {
       this.#end(claim, verdict)
       return undefined

@@ -1,0 +1,65 @@
+/** Cancel from outside: what is answered, which reason is kept, and how far a tree reaches. */
+import { expect } from 'vitest'
+import { eventually, test } from '../../../../test/support/database.ts'
+import { createTestKit } from '../testing/test-kit.ts'
+import { defineKind } from './kind.ts'
+import { done, type Outcome } from './outcome.ts'
+
+test('[E-22] the reason of a cancel is kept with the job, whether it waited or ran', async ({ engines }) => {
+  const slow = defineKind('slow', {
+    run: ({ signal }) => new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))),
+  })
+  const engine = engines({ kinds: [slow] })
+  await engine.start()
+  const running = await engine.enqueue(slow({}))
+  const waiting = await engine.enqueue(slow({}, { delay: '1h' }))
+  await eventually(async () => (await engine.find(running.id))?.state === 'running')
+  expect(await engine.cancel(waiting.id, { reason: 'sold out' })).toEqual(new Map([[waiting.id, 'canceled']]))
+  expect(await engine.cancel(running.id, { reason: 'sold out' })).toEqual(new Map([[running.id, 'requested']]))
+  for (const { id } of [running, waiting]) {
+    await eventually(async () => (await engine.find(id))?.state === 'canceled')
+    expect(await engine.find(id)).toMatchObject({ error: { message: 'sold out' } })
+  }
+})
+
+test('[E-22] a job that is finished or unknown is answered as not live', async ({ database, engines }) => {
+  const quick = defineKind('quick', { run: () => {} })
+  const kit = await createTestKit({ database: database.url, kinds: [quick] })
+  const engine = engines({ kinds: [quick] })
+  const { id } = await kit.enqueue(quick({}))
+  await kit.drain()
+  expect(await engine.cancel(id)).toEqual(new Map([[id, 'not live']]))
+  expect(await engine.cancel(4711)).toEqual(new Map([[4711, 'not live']]))
+  expect(await engine.find(id)).toMatchObject({ state: 'succeeded' })
+  await kit.close()
+})
+
+test('[E-22] a tree reaches all that came from a job, past those that are finished, and nothing beside it', async ({
+  database,
+  engines,
+}) => {
+  const leaf = defineKind('leaf', { run: () => {} })
+  const node = defineKind('node', {
+    run: ({ payload }): Outcome =>
+      done({
+        next:
+          payload['depth'] === 2
+            ? [leaf({}, { delay: '1h' }), leaf({}, { delay: '1h' })]
+            : [node({ depth: 2 }), node({ depth: 2 })],
+      }),
+  })
+  const kit = await createTestKit({ database: database.url, kinds: [node, leaf] })
+  const engine = engines({ kinds: [node, leaf] })
+  const root = await kit.enqueue(node({ depth: 1 }))
+  const neighbour = await kit.enqueue(node({ depth: 1 }))
+  const ran = await kit.drain()
+  const [branch] = ran.filter(({ id }) => id !== root.id && id !== neighbour.id)
+  const byBranch = await engine.cancel(branch?.id ?? 0, { tree: true })
+  expect([...byBranch.values()].filter((answer) => answer === 'canceled')).toHaveLength(2)
+  const byRoot = await engine.cancel(root.id, { tree: true })
+  const canceled = [...byBranch.values(), ...byRoot.values()].filter((answer) => answer === 'canceled')
+  expect(canceled).toHaveLength(4)
+  await kit.advance('1h')
+  expect(await kit.drain()).toHaveLength(4)
+  await kit.close()
+})
