@@ -9,8 +9,7 @@
  * 1,000 is the best; 500 is slower than 300, because from there on the planner joins the completed ids by a scan of the table.
  * A larger local queue goes on winning (2,000: a quarter more, 10,000: half more), at the price of one process holding that
  * many jobs, for four hours if it dies. Pools of 5, 10, 20, 32 and 64 connections for single enqueues: 10 is the best. Two
- * bulk calls at once beat one, 5,000 jobs a call beat 1,000. Delayed jobs
- * are found by polling, so tuned polls as often as pg-boss can.
+ * bulk calls of 5,000 jobs at once are the best. Delayed jobs are found by polling, so tuned polls as often as pg-boss can.
  */
 import type { Runner, WorkerUtils } from 'graphile-worker'
 import { Logger, makeWorkerUtils, run } from 'graphile-worker'

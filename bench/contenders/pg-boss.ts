@@ -1,11 +1,11 @@
 /**
  * pg-boss 12.35. Finished jobs stay in the table as `completed`; nothing is pruned within the time of a bench.
  *
- * By default it takes one job every two seconds. Tuned means batched fetches that follow each other without a pause, and
- * wake-ups by NOTIFY, and for delayed jobs, which nobody is told of, the shortest polling it allows. Tried for drain: batches of 100, 250, 500, 1,000, 2,000 and 5,000 jobs by 1, 2 and 4 local workers. With
- * up to 1,000 jobs in hand, the limit for everyone here, 4 workers with 250 each are the best; 4 with 2,000 each gain a fifth
- * more. Single enqueues are faster without NOTIFY, so the default wins there; pools of 5 to 64 connections differ little. Two
- * bulk calls at once beat one.
+ * By default it takes one job every two seconds. Tuned means batched fetches that follow each other without a pause, wake-ups
+ * by NOTIFY, and for delayed jobs, which nobody is told of, the shortest polling it allows. Tried for drain: batches of 100,
+ * 250, 500, 1,000, 2,000 and 5,000 jobs by 1, 2 and 4 local workers. With up to 1,000 jobs in hand, the limit for everyone
+ * here, 4 workers with 250 each are the best; 4 with 2,000 each are faster still. Single enqueues are faster without NOTIFY, so
+ * the default wins there; pools of 5 to 64 connections differ little. Two bulk calls at once beat one.
  */
 import type { WorkOptions } from 'pg-boss'
 import { PgBoss } from 'pg-boss'

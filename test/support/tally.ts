@@ -15,12 +15,18 @@ export interface Tally {
 
 export const nothingWrong: Tally = { lost: [], doubled: [], unexpected: [] }
 
-/** Resolves when no job is left that could still run. */
+/** Resolves when no job is left that could still run; says what is left when that takes too long. */
 export async function drained(client: pg.Client, deadlineMs?: number): Promise<void> {
-  await eventually(async () => {
+  const nothingLeft = async (): Promise<boolean> => {
     const { rows } = await client.query(`select from sluice.job where state <> 'failed' limit 1`)
     return rows.length === 0
-  }, deadlineMs)
+  }
+  await eventually(nothingLeft, deadlineMs).catch(async (cause: unknown) => {
+    const { rows } = await client.query(`
+      select sluice.now(), (select json_agg(w) from sluice.worker w) as workers, (select json_agg(l) from sluice.leader l) as leader,
+             (select json_agg(j) from (select state, kind, worker, crashes, cancel_at, count(*) from sluice.job group by 1, 2, 3, 4, 5) j) as jobs`)
+    throw new Error(`jobs are left: ${JSON.stringify(rows[0])}`, { cause })
+  })
 }
 
 interface Found {
