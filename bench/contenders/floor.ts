@@ -13,7 +13,7 @@ import { observe } from './observer.ts'
 export const claimText =
   'select id, fence, kind, payload, attempt, max_attempts, crashes, rank, owner, root, created_ms from sluice.claim($1, $2, $3, $4, $5)'
 export const settleText = 'select sluice.settle_done($1::bigint[], $2::bigint[])'
-export const enqueueText = 'select ids, existing from sluice.enqueue_many($1::jsonb, $2)'
+export const enqueueText = 'select ids, existing from sluice.enqueue_alike($1, $2::jsonb, $3)'
 
 const claimSize = 500
 const settleSize = 500
@@ -76,8 +76,8 @@ function open(place: Place): Session {
     },
     connect: async () => void (await pool.query('select 1')),
     async enqueueBulk(numbers) {
-      const json = `[${numbers.map((n) => `{"kind":"bench.noop","payload":{"n":${n}}}`).join(',')}]`
-      await send('enqueue', enqueueText, [json, true])
+      const payloads = `[${numbers.map((n) => `{"n":${n}}`).join(',')}]`
+      await send('enqueue', enqueueText, ['bench.noop', payloads, true])
     },
     enqueueOne: unsupported,
     enqueueAt: unsupported,

@@ -3,7 +3,7 @@
  *
  * A process that only enqueues makes an engine and never starts it. One that works calls `start`: listen first, then register, beat, claim.
  */
-import { type Enqueued, enqueueRows, explainRefusal } from './job/enqueue.ts'
+import { type Enqueued, enqueueOn, explainRefusal } from './job/enqueue.ts'
 import { Enqueuer } from './job/enqueuer.ts'
 import { type Explanation, explainJob } from './job/explain.ts'
 import { type Attempt, findJob, type Job, listAttempts, listFailed } from './job/job-store.ts'
@@ -13,7 +13,7 @@ import * as steer from './job/steer.ts'
 import { Waker } from './job/waker.ts'
 import { Leader } from './maintenance/leader.ts'
 import { type EngineOptions, type Settled, settleOptions } from './options.ts'
-import { onClient, type QueryClient } from './postgres/client.ts'
+import { type QueryClient } from './postgres/client.ts'
 import { explainConnect } from './postgres/connect.ts'
 import { Database } from './postgres/database.ts'
 import { Listener } from './postgres/listener.ts'
@@ -135,7 +135,7 @@ export class Engine {
     const { payloadBytesMax } = await this.#prepare()
     const encoded = encodeRequest(request, { payloadBytesMax })
     if (!client) return this.#enqueuer.add(encoded)
-    const [enqueued] = await enqueueRows(onClient(client), [encoded], true)
+    const [enqueued] = await enqueueOn(client, [encoded], true)
     return enqueued as Enqueued
   }
 
@@ -144,7 +144,7 @@ export class Engine {
     const { payloadBytesMax } = await this.#prepare()
     const encoded = requests.map((request) => encodeRequest(request, { payloadBytesMax }))
     if (encoded.length === 0) return []
-    if (client) return enqueueRows(onClient(client), encoded, true)
+    if (client) return enqueueOn(client, encoded, true)
     try {
       return await this.#enqueuer.send(encoded)
     } catch (error) {

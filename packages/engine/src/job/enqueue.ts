@@ -1,8 +1,10 @@
 /**
- * The enqueue statement. It joins whatever transaction its executor is in; a rolled-back one leaves no job.
+ * The enqueue statements. They join whatever transaction they are sent in; a rolled-back one leaves no job.
+ *
+ * Jobs of one kind that differ in their payload only, which is what most bulks are, go by a shorter statement at two thirds of the cost.
  */
-import sql from 'sql-template-tag'
-import type { Executor } from '../postgres/client.ts'
+import type { QueryClient } from '../postgres/client.ts'
+import type { Statement } from '../postgres/database.ts'
 import { sqlState } from '../postgres/transient.ts'
 import { SluiceError } from '../support/errors.ts'
 import type { EncodedRequest } from './request.ts'
@@ -13,22 +15,34 @@ export interface Enqueued {
   readonly created: boolean
 }
 
-export const enqueueStatement = { name: 'sluice_enqueue', text: 'select ids, existing from sluice.enqueue_many($1::jsonb, $2)' }
+const anyStatement: Statement = { name: 'sluice_enqueue', text: 'select ids, existing from sluice.enqueue_many($1::jsonb, $2)' }
+const alikeStatement: Statement = {
+  name: 'sluice_enqueue_alike',
+  text: 'select ids, existing from sluice.enqueue_alike($1, $2::jsonb, $3)',
+}
 
-export async function enqueueRows(on: Executor, requests: readonly EncodedRequest[], wake: boolean): Promise<Enqueued[]> {
+export function enqueueStatement(
+  requests: readonly EncodedRequest[],
+  wake: boolean,
+): { statement: Statement; values: unknown[] } {
+  const kind = requests[0]?.kind ?? ''
+  if (requests.every((request) => request.kind === kind && request.fields === ''))
+    return { statement: alikeStatement, values: [kind, `[${requests.map(({ payload }) => payload).join(',')}]`, wake] }
+  const rows = requests.map((request) => `{"kind":${JSON.stringify(request.kind)},"payload":${request.payload}${request.fields}}`)
+  return { statement: anyStatement, values: [`[${rows.join(',')}]`, wake] }
+}
+
+/** On a client with a transaction of its own: a caller's, or that of a settle. */
+export async function enqueueOn(client: QueryClient, requests: readonly EncodedRequest[], wake: boolean): Promise<Enqueued[]> {
   if (requests.length === 0) return []
+  const { statement, values } = enqueueStatement(requests, wake)
   try {
-    const { rows } = await on.query<{ ids: (number | string)[]; existing: number[] | null }>(
-      sql`select ids, existing from sluice.enqueue_many(${enqueueValue(requests)}::jsonb, ${wake})`,
-    )
-    return readEnqueued(rows[0]?.ids, rows[0]?.existing)
+    const { rows } = await client.query(statement.text, values)
+    const row = rows[0] as { ids: (number | string)[]; existing: number[] | null } | undefined
+    return readEnqueued(row?.ids, row?.existing)
   } catch (error) {
     throw explainRefusal(error, requests)
   }
-}
-
-export function enqueueValue(requests: readonly EncodedRequest[]): string {
-  return `[${requests.map((request) => request.json).join(',')}]`
 }
 
 export function readEnqueued(

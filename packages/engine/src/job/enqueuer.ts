@@ -8,7 +8,7 @@
 import { explainConnect } from '../postgres/connect.ts'
 import type { Database } from '../postgres/database.ts'
 import { isConnectionLoss } from '../postgres/transient.ts'
-import { type Enqueued, enqueueStatement, enqueueValue, explainRefusal, readEnqueued } from './enqueue.ts'
+import { type Enqueued, enqueueStatement, explainRefusal, readEnqueued } from './enqueue.ts'
 import type { EncodedRequest } from './request.ts'
 import type { Waker } from './waker.ts'
 
@@ -42,10 +42,8 @@ export class Enqueuer {
 
   async send(requests: readonly EncodedRequest[]): Promise<Enqueued[]> {
     const wake = this.#waker.leads()
-    const [row] = await this.#database.send<[number[] | null, number[] | null]>(this.#database.pool, enqueueStatement, [
-      enqueueValue(requests),
-      wake,
-    ])
+    const { statement, values } = enqueueStatement(requests, wake)
+    const [row] = await this.#database.send<[number[] | null, number[] | null]>(this.#database.pool, statement, values)
     this.#waker.stored(requests, wake)
     return readEnqueued(row?.[0], row?.[1])
   }

@@ -7,8 +7,7 @@ import fc from 'fast-check'
 import type pg from 'pg'
 import { expect } from 'vitest'
 import { test } from '../../../../test/support/database.ts'
-import { onClient } from '../postgres/client.ts'
-import { enqueueRows } from './enqueue.ts'
+import { enqueueOn } from './enqueue.ts'
 import { type JobState, moves } from './lifecycle.ts'
 import { type DedupeMode, encodeRequest, type JobOptions } from './request.ts'
 
@@ -357,7 +356,7 @@ async function enqueueByClient(client: pg.Client, { kind, n, key, mode, delayS, 
     { kind, payload: { n }, options: { ...(options as JobOptions), priority } },
     { payloadBytesMax: 1_000 },
   )
-  const [made] = await enqueueRows(onClient(client), [request], false)
+  const [made] = await enqueueOn(client, [request], false)
   return made as { id: number; created: boolean }
 }
 

@@ -44,12 +44,14 @@ export interface JobRequest {
   readonly options?: JobOptions
 }
 
-/** A row of `sluice.enqueue_many`, already as JSON text. */
+/** A request that was checked, its parts already as JSON text. */
 export interface EncodedRequest {
   readonly kind: string
   readonly pool: string | undefined
   readonly delayed: boolean
-  readonly json: string
+  readonly payload: string
+  /** What differs from the kind, as members of a JSON object; empty for most. */
+  readonly fields: string
 }
 
 const name = z.string().min(1).max(200)
@@ -81,11 +83,11 @@ export function encodeRequest(
   const payload = encodePayload(kind, request.payload, limits.payloadBytesMax)
   // Checked as the handler will get it: a Date passes its schema here and comes back as text.
   if (typeof request.kind !== 'string') request.kind.check(JSON.parse(payload))
-  const fields = request.options === undefined ? '' : encodeOptions(request.options)
+  const options = request.options === undefined ? '' : encodeOptions(request.options)
   const ancestry = family === undefined ? '' : `,"parent":${family.parent},"root":${family.root}`
   const { pool, runAt, delay } = request.options ?? {}
   const delayed = runAt !== undefined || delay !== undefined
-  return { kind, pool, delayed, json: `{"kind":${JSON.stringify(kind)},"payload":${payload}${fields}${ancestry}}` }
+  return { kind, pool, delayed, payload, fields: options + ancestry }
 }
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair. */

@@ -16,13 +16,3 @@ export interface QueryClient {
 export interface Executor {
   query<R>(statement: Sql): Promise<Rows<R>>
 }
-
-/** Lets store functions run on a caller's client, inside the caller's transaction. */
-export function onClient(client: QueryClient): Executor {
-  return {
-    async query<R>(statement: Sql): Promise<Rows<R>> {
-      const { rows } = await client.query(statement.text, statement.values)
-      return { rows: rows as R[] }
-    },
-  }
-}

@@ -5,7 +5,7 @@
  * production. `advance` turns the clock of the kit and of its database sessions together, so delayed jobs and retries fall due at once.
  */
 import type pg from 'pg'
-import { type Enqueued, enqueueRows } from '../job/enqueue.ts'
+import { type Enqueued, enqueueOn } from '../job/enqueue.ts'
 import { findJob, type Job } from '../job/job-store.ts'
 import type { AnyKind } from '../job/kind.ts'
 import { registerKinds, storeSettings } from '../job/kind-store.ts'
@@ -88,8 +88,8 @@ export class TestKit {
   }
 
   async enqueueMany(requests: readonly JobRequest[]): Promise<Enqueued[]> {
-    return enqueueRows(
-      this.#database,
+    return enqueueOn(
+      this.#database.pool,
       requests.map((request) => encodeRequest(request, { payloadBytesMax: this.#payloadBytesMax })),
       false,
     )

@@ -9,10 +9,9 @@
  * another reason it is settled one by one, so that a bad job cannot take its neighbours with it, and a job whose own write fails is retried
  * like any other failed attempt.
  */
-import { enqueueRows } from '../job/enqueue.ts'
+import { enqueueOn } from '../job/enqueue.ts'
 import { addDays, isMissingDay } from '../job/missing-day.ts'
 import { encodeRequest } from '../job/request.ts'
-import { onClient } from '../postgres/client.ts'
 import type { Database } from '../postgres/database.ts'
 import { isTransient } from '../postgres/transient.ts'
 import { type Clock, pause } from '../support/clock.ts'
@@ -154,7 +153,7 @@ export class Settler {
               encodeRequest(request, { payloadBytesMax: payloadBytesMax() }, { parent: claim.id, root: claim.root ?? claim.id }),
             ),
       )
-      await enqueueRows(onClient(client), children, true)
+      await enqueueOn(client, children, true)
       await probe('before commit')
     })
     await probe('settled')
