@@ -157,9 +157,13 @@ describe.skipIf(isMissing('pgbouncer'))('through pgbouncer in transaction mode',
     await engine.start()
     const old = `select from sluice.old_days(30)`
     await eventually(async () => (await client.query(old)).rowCount === 0)
+    await engine.stop()
+    // All server connections at once, each by its own client.
     const clients = await sessions(4)
     for (const one of clients) await one.query('begin')
-    for (const one of clients) expect((await one.query('show lock_timeout')).rows).toEqual([{ lock_timeout: '0' }])
+    const limits: unknown[] = []
+    for (const one of clients) limits.push(...(await one.query('show lock_timeout')).rows)
     for (const one of clients) await one.query('rollback')
+    expect(limits).toEqual(clients.map(() => ({ lock_timeout: '0' })))
   })
 })

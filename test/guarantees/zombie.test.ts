@@ -131,6 +131,30 @@ test('[E-07] a worker that sleeps inside its settle holds the job up for its lea
   expect(await other.find(id)).toMatchObject({ state: 'succeeded', worker: other.status().worker, attempt: 2 })
 })
 
+test('[E-07] a worker that sleeps inside its settle while nobody else is there runs the job again when it wakes', async ({
+  client,
+  engines,
+  program,
+}) => {
+  await client.query(effectTable)
+  const onlooker = engines(calm)
+  const sleeper = program('step-worker', { ...asleep, at: 'before commit' })
+  const { worker } = await sleeper.hears('worker')
+  const { id } = await onlooker.enqueue(stepBoth({}))
+  await sleeper.hears('reached')
+  // The server gives up on its transaction after a lease, and nobody rescues the job.
+  await eventually(async () => {
+    const { rows } = await client.query(
+      `select from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`,
+    )
+    return rows.length === 0
+  })
+  sleeper.signal('SIGCONT')
+  await drained(client)
+  expect(await tally(client, [id])).toEqual(nothingWrong)
+  expect(await onlooker.find(id)).toMatchObject({ state: 'succeeded', worker })
+})
+
 /** Everything a settle could have changed. */
 async function everything(client: pg.Client): Promise<unknown> {
   const { rows } = await client.query(`

@@ -35,8 +35,8 @@ export class Enqueuer {
   add(request: EncodedRequest): Promise<Enqueued> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ request, resolve, reject })
-      // A turn of the loop lets callers of the same moment come along.
-      if (this.#waiting.length === 1 && this.#underWay < groupsUnderWayMax) setImmediate(() => this.#flush())
+      // Callers of the same moment come along; a turn of the loop would cost a lone one a tenth of its latency.
+      if (this.#waiting.length === 1 && this.#underWay < groupsUnderWayMax) process.nextTick(() => this.#flush())
     })
   }
 

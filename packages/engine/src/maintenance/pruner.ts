@@ -27,6 +27,7 @@ interface OldDay {
 const daysAhead = 7
 const everyMs = 3_600_000
 const lockTimeoutMs = 500
+const detachMsMax = 3_000
 const windowsPerStatement = 10_000
 
 export class Pruner {
@@ -83,16 +84,18 @@ export class Pruner {
   }
 
   async #drop({ parent, partition, phase }: OldDay): Promise<void> {
-    const client: pg.Client = await this.#options.database.client('pruner')
+    const { database, clock } = this.#options
+    const client: pg.Client = await database.client('pruner')
     const [from, day] = [parent, partition].map((name) => `sluice.${client.escapeIdentifier(name)}`)
+    // No session setting limits the wait: behind a pooler the session is somebody else's next. A detach that is left alone holds no lock while
+    // it waits for readers and ends when they do.
+    const late = clock.after(detachMsMax, () => void client.end().catch(() => {}))
     try {
-      await client.query(`set lock_timeout = ${lockTimeoutMs}`)
       if (phase === 'attached') await client.query(`alter table ${from} detach partition ${day} concurrently`)
-      if (phase === 'pending') await client.query(`alter table ${from} detach partition ${day} finalize`)
-      await client.query(`drop table ${day}`)
+      const finalize = phase === 'pending' ? `alter table ${from} detach partition ${day} finalize;` : ''
+      await client.query(`begin; set local lock_timeout = ${lockTimeoutMs}; ${finalize} drop table ${day}; commit`)
     } finally {
-      // Behind a pooler the session is somebody else's next.
-      await client.query('reset lock_timeout').catch(() => {})
+      late.cancel()
       await client.end()
     }
   }

@@ -67,11 +67,13 @@ export class ClaimGate {
 
   async #auditAlone(): Promise<boolean> {
     while (this.#underWay > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    // Whoever asks for one from here on gets another: this one may have looked before.
+    this.auditDue = false
     try {
       await this.#audit()
-      this.auditDue = false
       return true
     } catch {
+      this.auditDue = true
       return false
     }
   }

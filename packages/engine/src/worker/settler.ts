@@ -33,8 +33,11 @@ export interface SettlerOptions {
   readonly trusted: () => boolean
   /** What becomes of a job whose own write or children could not be stored. */
   readonly onWriteFailed: (claim: Claim, error: unknown) => Verdict
-  /** These claims are over here: settled, somebody else's by now, or given up because the lease is over. */
-  readonly onOver: (group: readonly Ended[]) => void
+  /**
+   * These claims are over here: settled or somebody else's by now, or else (`ended` is false) given up because the lease seemed over. The
+   * table may still say that this process holds them.
+   */
+  readonly onOver: (group: readonly Ended[], ended: boolean) => void
 }
 
 const groupSizeMax = 500
@@ -106,10 +109,10 @@ export class Settler {
   async #settleGroup(group: Ended[]): Promise<void> {
     try {
       const withChildren = group.some(({ verdict }) => 'next' in verdict && verdict.next)
-      await (withChildren
+      const ended = await (withChildren
         ? this.#persist(() => this.#inTransaction(group), writeTriesMax)
         : this.#persist(() => this.#plainly(group), Number.POSITIVE_INFINITY))
-      this.#options.onOver(group)
+      this.#options.onOver(group, ended)
     } catch (error) {
       if (group.length === 1) await this.#settleFailedWrite(group[0] as Ended, error)
       else for (const one of group) await this.#settleGroup([one])
@@ -118,8 +121,8 @@ export class Settler {
 
   async #settleOne(one: Ended): Promise<void> {
     try {
-      await this.#persist(() => this.#inTransaction([one]), writeTriesMax)
-      this.#options.onOver([one])
+      const ended = await this.#persist(() => this.#inTransaction([one]), writeTriesMax)
+      this.#options.onOver([one], ended)
     } catch (error) {
       await this.#settleFailedWrite(one, error)
     }
@@ -159,17 +162,18 @@ export class Settler {
     await probe('settled')
   }
 
-  /** Tries again what passes by itself, until the lease is over: then whoever rescues these jobs runs them again. */
-  async #persist(act: () => Promise<void>, triesMax: number): Promise<void> {
+  /** Tries again what passes by itself, until the lease is over (false): then whoever rescues these jobs runs them again. */
+  async #persist(act: () => Promise<void>, triesMax: number): Promise<boolean> {
     const { clock, log, trusted, database } = this.#options
     for (let tries = 1, waitMs = 10; ; tries++, waitMs = Math.min(waitMs * 2, retryMsMax)) {
       try {
-        return await act()
+        await act()
+        return true
       } catch (error) {
         if (isMissingDay(error)) await addDays(database)
         else if (!isTransient(error) || tries >= triesMax) throw error
         else log.warn('settle is tried again', { reason: String(error) })
-        if (!trusted()) return
+        if (!trusted()) return false
         await pause(clock, waitMs)
       }
     }
@@ -178,11 +182,12 @@ export class Settler {
   async #settleFailedWrite(one: Ended, error: unknown): Promise<void> {
     const { log, onWriteFailed, onOver } = this.#options
     const verdict = onWriteFailed(one.claim, error)
+    let ended = false
     try {
-      await this.#persist(() => this.#plainly([{ claim: one.claim, verdict }]), Number.POSITIVE_INFINITY)
+      ended = await this.#persist(() => this.#plainly([{ claim: one.claim, verdict }]), Number.POSITIVE_INFINITY)
     } catch (trouble) {
       log.error('claim could not be settled', { job: one.claim.id, reason: String(trouble) })
     }
-    onOver([one])
+    onOver([one], ended)
   }
 }

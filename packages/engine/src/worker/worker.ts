@@ -79,7 +79,7 @@ export class Worker implements Service {
       trusted,
       worker: () => this.#id,
       onWriteFailed: (claim, error) => judge(claim, this.#kind(claim), { type: 'retry', error }, options.random()),
-      onOver: (group) => this.#forget(group),
+      onOver: (group, ended) => this.#forget(group, ended),
     })
     this.pools = new Map(
       Object.entries(options.pools).map(([name, { core, max }]) => [
@@ -241,8 +241,9 @@ export class Worker implements Service {
     return this.#options.kinds.get(claim.kind) as AnyKind
   }
 
-  #forget(group: readonly Ended[]): void {
+  #forget(group: readonly Ended[], ended: boolean): void {
     for (const { claim } of group) this.#held.forget(claim)
+    if (!ended) this.#gate.auditDue = true // unless somebody rescued them, the table still says that they run here
     for (const pool of this.pools.values()) pool.goOn()
     this.#tellIfEnded()
   }
