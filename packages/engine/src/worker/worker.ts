@@ -264,10 +264,7 @@ export class Worker implements Service {
     for (const pool of this.pools.values()) pool.release()
   }
 
-  /**
-   * Jobs that were held by two processes that died run again alone: everything else here ends or is handed back first. If this process dies
-   * too, there is one suspect left.
-   */
+  /** Jobs that were held by two processes that died run again alone: if this one dies too, there is one suspect left. */
   #runSuspects(): void {
     if (this.#alone || this.#stopping) return
     this.#alone = this.#runAlone()
