@@ -435,13 +435,14 @@ end $function$;
 CREATE OR REPLACE FUNCTION sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, OUT ids bigint[], OUT existing integer[])
  RETURNS record
  LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 #variable_conflict use_column
 declare
   at timestamptz := sluice.now();
   k record;
 begin
-  -- No settings are pinned here: nothing below reads a table that grows, and setting them costs a lone job a tenth of its time.
+  -- The planner is not held by the hand here: nothing below reads a table that grows.
   select kind.*, s.payload_bytes_max * 6 as bytes_max, s.payload_bytes_max, sluice.rank(at, kind.priority, s.priority_step_ms) as rank,
          case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused' else 'ready' end::sluice.job_state as state
   into k
@@ -473,6 +474,29 @@ begin
   select m.ids, m.existing into ids, existing
   from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value) order by p.ordinality)
                             from jsonb_array_elements(payloads) with ordinality as p), wake) m;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.enqueue_lone(in_kind text, in_payload jsonb, wake boolean)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+#variable_conflict use_column
+declare
+  at timestamptz := sluice.now();
+  made record;
+begin
+  insert into sluice.job as j (kind, pool, state, priority, rank, payload, key, key_rule, max_attempts, created_at)
+  select in_kind, k.pool, case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused' else 'ready' end::sluice.job_state,
+         k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
+         case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, in_payload) end, case when k.dedupe is not null then 'end' end,
+         k.max_attempts, at
+  from sluice.kind k, sluice.setting s
+  where k.name = in_kind and k.unique_for is null and coalesce(k.dedupe, 'keep') = 'keep'
+  on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
+  returning j.id, j.pool, j.state into made;
+  if wake and made.state = 'ready' then perform pg_notify('sluice', 'ready:' || made.pool); end if;
+  return made.id;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.enqueue_many(jobs jsonb, wake boolean, OUT ids bigint[], OUT existing integer[])

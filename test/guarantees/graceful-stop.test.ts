@@ -153,6 +153,39 @@ test.for([
   },
 )
 
+test('[E-23] a claim that is answered only when its process has all but left is handed back', async ({
+  database,
+  client,
+  engines,
+  program,
+}) => {
+  await client.query(effectTable)
+  // Somebody else leads, so that nobody sweeps up behind the one that leaves.
+  const leads = engines({ ...calm, pools: { elsewhere: { core: 1, max: 1 } } })
+  await leads.start()
+  const leaving = program('step-worker', { lease: '60s', grace: '100ms' })
+  await leaving.hears('worker')
+  const first = await leads.enqueue(stepPlain({}))
+  await leaving.hears('point', 'settled')
+  await client.query('begin; lock table sluice.job in exclusive mode')
+  const { rows } = await client.query(`select id::int from sluice.enqueue('step.write')`)
+  await withOnlooker(database.url, async (onlooker) => {
+    await onlooker.query(`notify sluice, 'ready:light'`)
+    await serverWaits(onlooker, 'sluice.claim(')
+    leaving.signal('SIGTERM')
+    await serverWaits(onlooker, 'delete from sluice.worker')
+  })
+  await client.query('commit')
+  expect(await leaving.ended, leaving.complaints).toEqual(left)
+
+  const id = rows[0].id as number
+  expect(await leads.find(id)).toMatchObject({ state: 'ready', attempt: 0 })
+  const heir = engines(calm)
+  await heir.start()
+  await drained(client)
+  expect(await tally(client, [first.id, id])).toEqual(nothingWrong)
+})
+
 test('[E-23] a process that is declared dead while it leaves does not come back', async ({ client, engines, program }) => {
   await client.query(effectTable)
   const heir = engines(calm)

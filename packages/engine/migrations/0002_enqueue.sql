@@ -238,13 +238,14 @@ end $$;
 -- would look into the index twice for each row. If one is, or if the kind has other rules, the jobs take the long way.
 create function sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, out ids bigint[], out existing integer[])
 language plpgsql
+  set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
   at timestamptz := sluice.now();
   k record;
 begin
-  -- No settings are pinned here: nothing below reads a table that grows, and setting them costs a lone job a tenth of its time.
+  -- The planner is not held by the hand here: nothing below reads a table that grows.
   select kind.*, s.payload_bytes_max * 6 as bytes_max, s.payload_bytes_max, sluice.rank(at, kind.priority, s.priority_step_ms) as rank,
          case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused' else 'ready' end::sluice.job_state as state
   into k
@@ -276,4 +277,28 @@ begin
   select m.ids, m.existing into ids, existing
   from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value) order by p.ordinality)
                             from jsonb_array_elements(payloads) with ordinality as p), wake) m;
+end $$;
+
+-- One job with nothing special about it, in as few steps as possible: this is what a caller waits for. Answers nothing when the key is taken, the
+-- kind is unknown or has other rules; then the job takes the long way.
+create function sluice.enqueue_lone(in_kind text, in_payload jsonb, wake boolean) returns bigint
+language plpgsql
+  set plan_cache_mode = force_generic_plan      -- planning anew would take longer than the rest
+as $$
+#variable_conflict use_column
+declare
+  at timestamptz := sluice.now();
+  made record;
+begin
+  insert into sluice.job as j (kind, pool, state, priority, rank, payload, key, key_rule, max_attempts, created_at)
+  select in_kind, k.pool, case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused' else 'ready' end::sluice.job_state,
+         k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
+         case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, in_payload) end, case when k.dedupe is not null then 'end' end,
+         k.max_attempts, at
+  from sluice.kind k, sluice.setting s
+  where k.name = in_kind and k.unique_for is null and coalesce(k.dedupe, 'keep') = 'keep'
+  on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
+  returning j.id, j.pool, j.state into made;
+  if wake and made.state = 'ready' then perform pg_notify('sluice', 'ready:' || made.pool); end if;
+  return made.id;
 end $$;

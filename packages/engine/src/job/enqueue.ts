@@ -1,7 +1,8 @@
 /**
  * The enqueue statements. They join whatever transaction they are sent in; a rolled-back one leaves no job.
  *
- * Jobs of one kind that differ in their payload only, which is what most bulks are, go by a shorter statement at two thirds of the cost.
+ * Jobs of one kind that differ in their payload only, which is what most bulks are, go by a shorter statement at half the cost; a lone job
+ * with nothing special about it by the shortest, because somebody waits for it.
  */
 import type { QueryClient } from '../postgres/client.ts'
 import type { Statement } from '../postgres/database.ts'
@@ -20,6 +21,9 @@ const alikeStatement: Statement = {
   name: 'sluice_enqueue_alike',
   text: 'select ids, existing from sluice.enqueue_alike($1, $2::jsonb, $3)',
 }
+
+/** Answers nothing when the job needs one of the others. */
+export const loneStatement: Statement = { name: 'sluice_enqueue_lone', text: 'select sluice.enqueue_lone($1, $2::jsonb, $3)' }
 
 export function enqueueStatement(
   requests: readonly EncodedRequest[],

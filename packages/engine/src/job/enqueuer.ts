@@ -8,7 +8,7 @@
 import { explainConnect } from '../postgres/connect.ts'
 import type { Database } from '../postgres/database.ts'
 import { isConnectionLoss } from '../postgres/transient.ts'
-import { type Enqueued, enqueueStatement, explainRefusal, readEnqueued } from './enqueue.ts'
+import { type Enqueued, enqueueStatement, explainRefusal, loneStatement, readEnqueued } from './enqueue.ts'
 import type { EncodedRequest } from './request.ts'
 import type { Waker } from './waker.ts'
 
@@ -42,9 +42,21 @@ export class Enqueuer {
 
   async send(requests: readonly EncodedRequest[]): Promise<Enqueued[]> {
     const wake = this.#waker.leads()
+    const [lone] = requests
+    const id = requests.length === 1 && lone?.fields === '' ? await this.#sendLone(lone, wake) : null
+    const enqueued = id === null ? await this.#sendMany(requests, wake) : [{ id, created: true }]
+    this.#waker.stored(requests, wake)
+    return enqueued
+  }
+
+  async #sendLone({ kind, payload }: EncodedRequest, wake: boolean): Promise<number | null> {
+    const [row] = await this.#database.send<[number | null]>(this.#database.pool, loneStatement, [kind, payload, wake])
+    return row?.[0] ?? null
+  }
+
+  async #sendMany(requests: readonly EncodedRequest[], wake: boolean): Promise<Enqueued[]> {
     const { statement, values } = enqueueStatement(requests, wake)
     const [row] = await this.#database.send<[number[] | null, number[] | null]>(this.#database.pool, statement, values)
-    this.#waker.stored(requests, wake)
     return readEnqueued(row?.[0], row?.[1])
   }
 
