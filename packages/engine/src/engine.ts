@@ -175,7 +175,10 @@ export class Engine {
   ): Promise<Map<number, steer.CancelAnswer>> {
     const on = await this.#ready()
     const ids = tree ? await steer.findSubtree(on, id) : [id]
-    return steer.cancelJobs(on, ids.includes(id) ? ids : [...ids, id], reason)
+    const answers = await steer.cancelJobs(on, ids.includes(id) ? ids : [...ids, id], reason)
+    // Those that run here hear it now: when the caller knows, no handler of this process starts any more. Others are notified.
+    for (const told of answers.keys()) this.#worker.cancel(told)
+    return answers
   }
 
   async retry(ids: number | readonly number[]): Promise<Map<number, steer.RetryAnswer>> {

@@ -16,6 +16,8 @@ interface Held {
 
 export class HeldClaims {
   readonly #held = new Map<number, Held>()
+  /** Canceled before the answer of their claim was here. */
+  readonly #canceledEarly = new Set<number>()
 
   get size(): number {
     return this.#held.size
@@ -30,7 +32,20 @@ export class HeldClaims {
   }
 
   hold(claim: Claim): void {
-    this.#held.set(claim.id, { claim, stop: new StopSwitch(), ended: false })
+    const stop = new StopSwitch()
+    this.#held.set(claim.id, { claim, stop, ended: false })
+    if (this.#canceledEarly.delete(claim.id)) stop.abort('canceled')
+  }
+
+  /** A claim commits before its answer is here; `onTheWay` says that there may be one that this cancel is meant for. */
+  cancel(id: number, onTheWay: boolean): void {
+    const held = this.#held.get(id)
+    if (held) held.stop.abort('canceled')
+    else if (onTheWay) this.#canceledEarly.add(id)
+  }
+
+  noneOnTheWay(): void {
+    this.#canceledEarly.clear()
   }
 
   /** Nothing if the claim is not ours any more. */

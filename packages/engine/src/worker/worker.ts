@@ -57,12 +57,11 @@ export class Worker implements Service {
   constructor(options: WorkerOptions) {
     const { database, clock, log, probe, payloadBytesMax, leaseMs, trusted } = options
     this.#options = options
-    this.#gate = new ClaimGate(
-      clock,
-      leaseMs,
-      () => this.#handBackLost(),
-      () => this.#tellIfEnded(),
-    )
+    const onClosed = (): void => {
+      this.#held.noneOnTheWay()
+      this.#tellIfEnded()
+    }
+    this.#gate = new ClaimGate(clock, leaseMs, () => this.#handBackLost(), onClosed)
     this.#executor = {
       services: options.services,
       clock,
@@ -123,7 +122,7 @@ export class Worker implements Service {
   }
 
   cancel(id: number): void {
-    this.#held.abort(id, 'canceled')
+    this.#held.cancel(id, this.#gate.claiming)
   }
 
   /** After a reconnect, claims whose answer got lost must be handed back before new ones are made. */
