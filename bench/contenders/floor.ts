@@ -11,8 +11,8 @@ import type { Contender, Place, Session } from './contender.ts'
 import { observe } from './observer.ts'
 
 export const claimText =
-  'select id, fence, kind, payload, attempt, max_attempts, crashes, rank, owner, root, created_ms from sluice.claim($1, $2, $3, $4, $5)'
-export const settleText = 'select sluice.settle_done($1::bigint[], $2::bigint[])'
+  'select id, fence, kind, payload, attempt, max_attempts, crashes, rank, owner, root, created_ms, run, event from sluice.claim($1, $2, $3, $4, $5)'
+export const settleText = 'select stale, in_runs::text from sluice.settle_done($1::bigint[], $2::bigint[], $3)'
 export const enqueueText = 'select ids, existing from sluice.enqueue_alike($1, $2::jsonb, $3)'
 
 const claimSize = 500
@@ -43,7 +43,7 @@ function open(place: Place): Session {
   const send = async <Row extends unknown[]>(name: string, text: string, values: unknown[]) =>
     (await pool.query<Row>({ name, text, values, rowMode: 'array' })).rows
   const settle = (rows: readonly ClaimRow[]) =>
-    send('settle', settleText, [`{${rows.map(([id]) => id).join(',')}}`, `{${rows.map(([, fence]) => fence).join(',')}}`])
+    send('settle', settleText, [`{${rows.map(([id]) => id).join(',')}}`, `{${rows.map(([, fence]) => fence).join(',')}}`, true])
   const unsupported = () => Promise.reject(new Error('the floor only enqueues in bulk and drains'))
 
   async function loop(onJob: (n: number) => void): Promise<void> {

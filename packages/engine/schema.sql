@@ -4,6 +4,10 @@
 
 create type sluice.job_state as enum ('scheduled', 'ready', 'paused', 'running', 'failed', 'succeeded', 'canceled');
 
+create type sluice.lane_change as (lane text, jobs integer, cost integer, refund integer, good integer, bad integer);
+
+create type sluice.run_end as (run bigint, job bigint, state sluice.job_state);
+
 -- tables
 
 create table sluice.attempt (
@@ -30,6 +34,7 @@ CASE
     WHEN (state = ANY (ARRAY['ready'::sluice.job_state, 'running'::sluice.job_state])) THEN NULL::sluice.job_state
     ELSE state
 END) stored,
+  cost smallint not null default 1,
   priority smallint not null default 0,
   rank bigint not null,
   payload jsonb not null,
@@ -38,6 +43,8 @@ END) stored,
   after_key text collate "C",
   parent bigint,
   root bigint,
+  run bigint,
+  event bigint,
   attempt smallint not null default 0,
   max_attempts smallint not null,
   crashes smallint not null default 0,
@@ -60,6 +67,7 @@ CREATE INDEX job_failed ON sluice.job USING btree (id) WHERE (shelf = 'failed'::
 CREATE UNIQUE INDEX job_key ON sluice.job USING btree (key) WHERE ((key IS NOT NULL) AND (shelf IS DISTINCT FROM 'failed'::sluice.job_state));
 CREATE INDEX job_paused ON sluice.job USING btree (kind, id) WHERE (shelf = 'paused'::sluice.job_state);
 CREATE INDEX job_queue ON sluice.job USING btree (pool, lane, rank, id) WHERE (shelf IS NULL);
+CREATE INDEX job_run ON sluice.job USING btree (run) WHERE (run IS NOT NULL);
 CREATE INDEX job_stopping ON sluice.job USING btree (id) WHERE (cancel_at IS NOT NULL);
 CREATE INDEX job_suspect ON sluice.job USING btree (id) WHERE (crashes >= 2);
 CREATE INDEX job_tree ON sluice.job USING btree (root) WHERE (root IS NOT NULL);
@@ -76,6 +84,8 @@ create table sluice.job_ledger (
   key text collate "C",
   parent bigint,
   root bigint,
+  run bigint,
+  event bigint,
   attempt smallint not null,
   fence bigint not null,
   worker bigint,
@@ -102,10 +112,59 @@ create table sluice.kind (
   max_attempts smallint not null default 5,
   dedupe text,
   unique_for interval,
+  lane text collate "C",
+  cost smallint not null default 1,
   registered_at timestamp with time zone not null default sluice.now(),
   constraint kind_pkey PRIMARY KEY (name),
-  constraint kind_dedupe_check CHECK ((dedupe = ANY (ARRAY['keep'::text, 'replace'::text, 'debounce'::text, 'again'::text]))),
+  constraint kind_cost_check CHECK ((cost > 0)),
+  constraint kind_dedupe_check CHECK ((dedupe = ANY (ARRAY['keep'::text, 'replace'::text, 'debounce'::text, 'again'::text, 'once'::text]))),
   constraint kind_max_attempts_check CHECK ((max_attempts > 0))
+);
+
+create table sluice.lane (
+  key text collate "C" not null,
+  owner text collate "C",
+  weight smallint not null default 1,
+  cap integer,
+  metered boolean not null default false,
+  budget_limit integer,
+  budget_floor integer not null default 0,
+  remaining integer,
+  reset_at timestamp with time zone,
+  hold_until timestamp with time zone,
+  paused text,
+  breaker_after smallint,
+  breaker_for interval,
+  failures integer not null default 0,
+  broken_until timestamp with time zone,
+  in_flight integer not null default 0,
+  in_flight_cost integer not null default 0,
+  shut boolean not null default false,
+  opens_at timestamp with time zone,
+  served_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  custom boolean not null default false,
+  constraint lane_pkey PRIMARY KEY (key),
+  constraint lane_in_flight_check CHECK ((in_flight >= 0)),
+  constraint lane_in_flight_cost_check CHECK ((in_flight_cost >= 0))
+) with (fillfactor=50);
+CREATE INDEX lane_opens ON sluice.lane USING btree (opens_at) WHERE (opens_at IS NOT NULL);
+CREATE INDEX lane_owner ON sluice.lane USING btree (owner) WHERE (owner IS NOT NULL);
+
+create table sluice.lane_class (
+  pattern text collate "C" not null,
+  cap integer,
+  metered boolean not null default false,
+  budget_limit integer,
+  budget_floor integer not null default 0,
+  weight smallint not null default 1,
+  breaker_after smallint,
+  breaker_for interval,
+  constraint lane_class_pkey PRIMARY KEY (pattern),
+  constraint lane_class_breaker_after_check CHECK ((breaker_after > 0)),
+  constraint lane_class_budget_floor_check CHECK ((budget_floor >= 0)),
+  constraint lane_class_budget_limit_check CHECK ((budget_limit > 0)),
+  constraint lane_class_cap_check CHECK ((cap > 0)),
+  constraint lane_class_weight_check CHECK (((weight >= 1) AND (weight <= 1000)))
 );
 
 create table sluice.leader (
@@ -126,6 +185,15 @@ create table sluice.migration (
   constraint migration_pkey PRIMARY KEY (number)
 );
 
+create table sluice.owner (
+  name text collate "C" not null,
+  cap integer,
+  hold_until timestamp with time zone,
+  paused text,
+  constraint owner_pkey PRIMARY KEY (name),
+  constraint owner_cap_check CHECK ((cap > 0))
+);
+
 create table sluice.pause (
   scope text not null,
   name text collate "C" not null,
@@ -134,6 +202,38 @@ create table sluice.pause (
   parked boolean not null default false,
   constraint pause_pkey PRIMARY KEY (scope, name),
   constraint pause_scope_check CHECK ((scope = ANY (ARRAY['kind'::text, 'pool'::text])))
+);
+
+create table sluice.run (
+  id bigint not null generated by default as identity,
+  kind text collate "C" not null,
+  owner text collate "C",
+  state text not null,
+  trigger text not null,
+  payload jsonb not null,
+  root_job bigint,
+  finalizer text collate "C",
+  finalizer_job bigint,
+  total integer not null default 0,
+  pending integer not null default 0,
+  succeeded integer not null default 0,
+  failed integer not null default 0,
+  canceled integer not null default 0,
+  error jsonb,
+  created_at timestamp with time zone not null default sluice.now(),
+  finished_at timestamp with time zone,
+  constraint run_pkey PRIMARY KEY (id),
+  constraint run_pending_check CHECK ((pending >= 0)),
+  constraint run_state_check CHECK ((state = ANY (ARRAY['created'::text, 'running'::text, 'finalizing'::text, 'completed'::text, 'failed'::text, 'canceled'::text])))
+) with (fillfactor=50);
+CREATE UNIQUE INDEX run_active ON sluice.run USING btree (kind, COALESCE(owner, ''::text)) WHERE (state = ANY (ARRAY['created'::text, 'running'::text, 'finalizing'::text]));
+CREATE INDEX run_finished ON sluice.run USING btree (finished_at) WHERE (finished_at IS NOT NULL);
+
+create table sluice.run_key (
+  run bigint not null,
+  key text collate "C" not null,
+  job bigint not null,
+  constraint run_key_pkey PRIMARY KEY (run, key)
 );
 
 create table sluice.setting (
@@ -145,6 +245,18 @@ create table sluice.setting (
   constraint setting_payload_bytes_max_check CHECK ((payload_bytes_max > 0)),
   constraint setting_priority_step_ms_check CHECK ((priority_step_ms > 0))
 );
+
+create table sluice.turn (
+  id bigint not null generated by default as identity,
+  pool text collate "C" not null,
+  lane text collate "C" not null,
+  open boolean not null default true,
+  low bigint not null,
+  served_at timestamp with time zone not null,
+  constraint turn_pkey PRIMARY KEY (id)
+) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_cost_delay=0);
+CREATE INDEX turn_lane ON sluice.turn USING btree (lane, pool);
+CREATE INDEX turn_open ON sluice.turn USING btree (pool, served_at, id) WHERE open;
 
 create table sluice.worker (
   id bigint not null generated by default as identity,
@@ -184,6 +296,28 @@ begin
   end loop;
 end $function$;
 
+CREATE OR REPLACE FUNCTION sluice.add_turn(in_pool text, in_lane text, in_low bigint)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into sluice.turn (pool, lane, low, served_at)
+  values (in_pool, in_lane, in_low, coalesce((select l.served_at from sluice.lane l where l.key = in_lane), '-infinity')) $function$;
+
+CREATE OR REPLACE FUNCTION sluice.adopt_lanes(keys text[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into sluice.lane (key, owner, weight, cap, metered, budget_limit, budget_floor, breaker_after, breaker_for)
+  select n.key, coalesce(o.name, j.owner), coalesce(c.weight, 1), c.cap, coalesce(c.metered, false), c.budget_limit, coalesce(c.budget_floor, 0), c.breaker_after,
+         c.breaker_for
+  from unnest(keys) as n(key)
+  left join sluice.owner o on n.key = 'owner:' || o.name
+  left join lateral sluice.class_of(n.key) c on true
+  left join lateral (select owner from sluice.job j where j.shelf is null and j.lane = n.key and j.owner = any(string_to_array(n.key, ':'))
+                     order by j.pool, j.rank limit 1) j on true
+  order by n.key
+  on conflict do nothing $function$;
+
 CREATE OR REPLACE FUNCTION sluice.audit(in_worker bigint, held bigint[])
  RETURNS integer
  LANGUAGE plpgsql
@@ -191,20 +325,27 @@ CREATE OR REPLACE FUNCTION sluice.audit(in_worker bigint, held bigint[])
  SET enable_bitmapscan TO 'off'
 AS $function$
 declare
-  pools text[];
+  topics text[];
+  lanes sluice.lane_change[];
   n integer;
 begin
   with back as (
     update sluice.job j
     set state = 'ready', fence = j.fence + 1, worker = null, attempt = j.attempt - 1
     where j.shelf is null and j.state = 'running' and j.worker = in_worker and j.id <> all(held)
-    returning j.pool)
-  select array_agg(distinct pool), count(*) into pools, n from back;
-  perform sluice.wake(pools, null);
+    returning j.pool, j.lane, j.rank, j.cost),
+  turns as (
+    select sluice.add_turn(b.pool, b.lane, min(b.rank)) from back b where b.lane <> '' group by b.pool, b.lane)
+  -- These calls were never made: the permits are given back.
+  select array_agg(distinct sluice.topic(pool, lane)), array_agg(row(lane, 1, cost, cost, 0, 0)::sluice.lane_change) filter (where lane <> ''), count(*)
+  into topics, lanes, n
+  from back, (select count(*) from turns) t;
+  perform sluice.wake(topics, null);
+  if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
   return n;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.beat(in_worker bigint, lease_ms integer, pools text[], unknown_kinds text[], may_lead boolean, in_running jsonb, OUT known boolean, OUT term bigint, OUT leader_ms double precision, OUT ready text[], OUT cancel bigint[], OUT suspects boolean, OUT now_ms double precision, OUT due_ms double precision, OUT next_lease_ms double precision, OUT chores boolean)
+CREATE OR REPLACE FUNCTION sluice.beat(in_worker bigint, lease_ms integer, pools text[], unknown_kinds text[], may_lead boolean, in_running jsonb, OUT known boolean, OUT term bigint, OUT leader_ms double precision, OUT ready text[], OUT turns text[], OUT cancel bigint[], OUT suspects boolean, OUT now_ms double precision, OUT due_ms double precision, OUT next_lease_ms double precision, OUT chores boolean)
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -242,6 +383,9 @@ begin
     where not exists (select from sluice.pause p where p.scope = 'pool' and p.name = pool)
       and exists (select from sluice.job j where j.shelf is null and j.state = 'ready' and j.pool = pool and j.lane = '' and j.crashes < 2 and j.kind <> all(unknown_kinds)
                   and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)));
+  turns := array(
+    select pool from unnest(pools) as pool
+    where not exists (select from sluice.pause p where p.scope = 'pool' and p.name = pool) and exists (select from sluice.turn t where t.pool = pool and t.open));
   cancel := array(select j.id from sluice.job j where j.cancel_at is not null and j.state = 'running' and j.worker = in_worker);
   suspects := exists (select from sluice.job j where j.crashes >= 2 and j.state = 'ready' and j.pool = any(pools) and j.kind <> all(unknown_kinds)
                       and not exists (select from sluice.pause p where (p.scope = 'kind' and p.name = j.kind) or (p.scope = 'pool' and p.name = j.pool))
@@ -250,7 +394,8 @@ begin
                                                        and w.pools ? j.pool and j.kind = any(w.kinds))));
   now_ms := date_part('epoch', at) * 1000;
   if term is not null then
-    due_ms := (select extract(epoch from j.run_at - at) * 1000 from sluice.job j where j.shelf = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1);
+    due_ms := least((select extract(epoch from j.run_at - at) * 1000 from sluice.job j where j.shelf = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1),
+                    (select extract(epoch from l.opens_at - at) * 1000 from sluice.lane l where l.opens_at is not null order by l.opens_at limit 1));
     next_lease_ms := (select extract(epoch from min(w.lease_until) - at) * 1000 from sluice.worker w where w.id <> in_worker);
     chores := exists (select from sluice.pause p where p.scope = 'kind' and not p.parked)
       or exists (select from sluice.paused_kinds() as kind where not exists (select from sluice.pause p where p.scope = 'kind' and p.name = kind))
@@ -258,6 +403,21 @@ begin
                  and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed'));
   end if;
 end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.budget_next(answer text, remaining integer, others integer, refund integer, said integer)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$ select case when answer = 'new' or (answer = 'same' and said < remaining + refund) then said - others else remaining + refund end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.budget_window(remaining integer, reset_at timestamp with time zone, said integer, said_reset timestamp with time zone, at timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select case when said is null or said_reset <= at then 'none'
+              when remaining is null or reset_at is null or reset_at <= at or said_reset > reset_at + interval '5 s' then 'new'
+              when said_reset >= reset_at - interval '5 s' then 'same' else 'old' end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.cancel(ids bigint[], reason text)
  RETURNS TABLE(id bigint, answer text)
@@ -269,8 +429,10 @@ AS $function$
 declare
   at timestamptz := sluice.now();
   follow text[];
+  ended sluice.run_end[];
 begin
   perform 1 from sluice.job j where j.id = any(ids) order by j.id for update;
+  ended := array(select row(j.run, j.id, 'canceled')::sluice.run_end from sluice.job j where j.id = any(ids) and j.state not in ('running', 'failed') and j.run is not null);
   return query
   with told as (
     update sluice.job j
@@ -281,9 +443,9 @@ begin
   gone as (
     delete from sluice.job j where j.id = any(ids) and j.state <> 'running' returning j.*),
   booked as (
-    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, attempt, fence, worker, created_at,
+    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
                                    started_at, finished_at, error)
-    select g.id, g.kind, g.pool, g.lane, g.owner, 'canceled', g.priority, g.payload, g.key, g.parent, g.root, g.attempt, g.fence, g.worker, g.created_at,
+    select g.id, g.kind, g.pool, g.lane, g.owner, 'canceled', g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
            g.started_at, at, coalesce(case when reason is not null then jsonb_build_object('message', reason) end, g.error)
     from gone g)
   select t.id, 'requested' from told t
@@ -291,10 +453,69 @@ begin
   select array_agg(j.after_key) into follow from sluice.job j
   where j.after_key is not null and not exists (select from sluice.job h where h.key = j.after_key and h.shelf is distinct from 'failed');
   if follow is not null then perform sluice.release_followers(follow); end if;
+  if ended <> '{}' then perform sluice.end_in_runs(ended, null); end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.cancel_run(in_run bigint, reason text)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+AS $function$
+declare
+  r sluice.run;
+begin
+  perform from sluice.job j where j.run = in_run and j.state <> 'failed' order by j.id for update;
+  select * into r from sluice.run where id = in_run for no key update;
+  if not found then return 'unknown'; end if;
+  if r.state in ('completed', 'failed', 'canceled') then return 'not active'; end if;
+  update sluice.run set state = 'canceled', finished_at = sluice.now(), error = case when reason is not null then jsonb_build_object('message', reason) end where id = in_run;
+  perform sluice.tell_run_end(in_run);
+  perform sluice.cancel(array(select j.id from sluice.job j where j.run = in_run and j.state <> 'failed'), coalesce(reason, 'the run was canceled'));
+  return 'canceled';
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.change_lane(in_key text, change jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform sluice.adopt_lanes(array[in_key]);
+  update sluice.lane l
+  set owner = case when change ? 'owner' then change ->> 'owner' else l.owner end,
+      weight = coalesce((change ->> 'weight')::smallint, l.weight),
+      cap = case when change ? 'cap' then (change ->> 'cap')::integer else l.cap end,
+      metered = coalesce((change ->> 'metered')::boolean, l.metered),
+      budget_limit = case when change ? 'budget_limit' then (change ->> 'budget_limit')::integer else l.budget_limit end,
+      budget_floor = coalesce((change ->> 'budget_floor')::integer, l.budget_floor),
+      breaker_after = case when change ? 'breaker_after' then (change ->> 'breaker_after')::smallint else l.breaker_after end,
+      breaker_for = case when change ? 'breaker_ms' then (change ->> 'breaker_ms')::double precision * interval '1 ms' else l.breaker_for end,
+      hold_until = case when change ? 'hold_until' then (change ->> 'hold_until')::timestamptz else l.hold_until end,
+      paused = case when change ? 'paused' then change ->> 'paused' else l.paused end,
+      custom = l.custom or change ?| array['weight', 'cap', 'metered', 'budget_limit', 'budget_floor', 'breaker_after']
+  where l.key = in_key;
+  perform sluice.wake(sluice.reopen(array[in_key]), (select l.opens_at from sluice.lane l where l.key = in_key));
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.change_owner(in_name text, change jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  keys text[];
+begin
+  insert into sluice.owner (name) values (in_name) on conflict do nothing;
+  update sluice.owner o
+  set cap = case when change ? 'cap' then (change ->> 'cap')::integer else o.cap end,
+      hold_until = case when change ? 'hold_until' then (change ->> 'hold_until')::timestamptz else o.hold_until end,
+      paused = case when change ? 'paused' then change ->> 'paused' else o.paused end
+  where o.name = in_name;
+  keys := array(select l.key from sluice.lane l where l.owner = in_name and l.shut);
+  perform sluice.wake(sluice.reopen(keys) || array['turn:*', 'ready:*'], (select o.hold_until from sluice.owner o where o.name = in_name and o.hold_until > sluice.now()));
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.claim(in_pool text, in_worker bigint, slots integer, since bigint, unknown_kinds text[])
- RETURNS TABLE(id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision)
+ RETURNS TABLE(id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, run bigint, event bigint)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -318,6 +539,7 @@ begin
   -- it gone claims nothing.
   perform from sluice.worker w where w.id = in_worker for key share;
   if not found then return; end if;
+  if exists (select from sluice.owner) then perform sluice.move_owned(in_pool, since); end if;
   return query
   update sluice.job j
   set state = 'running',
@@ -330,15 +552,133 @@ begin
     select r.id
     from sluice.job r
     where r.shelf is null and r.state = 'ready' and r.pool = in_pool and r.lane = '' and r.rank >= since and r.crashes < 2 and r.kind <> all(skip)
+      and (r.owner is null or not exists (select from sluice.owner o where o.name = r.owner))
     order by r.rank, r.id
     limit slots
     for update skip locked))
   returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root,
-            date_part('epoch', j.created_at) * 1000;
+            date_part('epoch', j.created_at) * 1000, j.run, j.event;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.claim_laned(in_pool text, in_worker bigint, slots integer, lanes_max integer, unknown_kinds text[])
+ RETURNS TABLE(again boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint)
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+#variable_conflict use_column
+declare
+  at timestamptz := sluice.now();
+  stamp bigint := date_part('epoch', at) * 1000000;
+  skip text[];
+  closed boolean;
+  fresh text[];
+  keys text[];
+  capped text[];
+  held text[];
+begin
+  again := false;
+  select unknown_kinds || coalesce(array_agg(p.name) filter (where p.scope = 'kind'), '{}'), coalesce(bool_or(p.scope = 'pool' and p.name = in_pool), false)
+  into skip, closed
+  from sluice.pause p;
+  perform from sluice.worker w where w.id = in_worker for key share;
+  if closed or not found then return next; return; end if;
+
+  fresh := array(select distinct t.lane from sluice.turn t
+                 where t.pool = in_pool and t.open and t.served_at = '-infinity' and not exists (select from sluice.lane l where l.key = t.lane));
+  if fresh <> '{}' then perform sluice.adopt_lanes(fresh); end if;
+  -- First the locks, which never wait; then a statement whose snapshot sees all that earlier holders of these locks did.
+  keys := array(select distinct x.key from (
+    select l.key from sluice.turn t join sluice.lane l on l.key = t.lane
+    where t.pool = in_pool and t.open
+    order by t.served_at, t.id
+    limit lanes_max
+    for no key update of l skip locked) x);
+  -- Whoever raises what runs for an owner with a cap holds the owner's row.
+  capped := array(select distinct o.name from sluice.lane l join sluice.owner o on o.name = l.owner where l.key = any(keys) and o.cap is not null);
+  if capped <> '{}' then
+    held := array(select o.name from sluice.owner o where o.name = any(capped) order by o.name for no key update skip locked);
+    keys := array(select l.key from sluice.lane l where l.key = any(keys) and (l.owner is null or l.owner <> all(capped) or l.owner = any(held)));
+  end if;
+  if keys = '{}' then
+    again := exists (select from sluice.turn t where t.pool = in_pool and t.open);
+    return next;
+    return;
+  end if;
+
+  return query
+  with door as materialized (
+    select l.key, l.owner, l.weight, t.low, l.served_at, sluice.room(l, o, at) as room, sluice.permits(l, at) as permits, sluice.opening(l, o, at) as opens_at,
+           case when o.cap is not null then o.cap - (select sum(s.in_flight) from sluice.lane s where s.owner = o.name) end as owner_room,
+           ceil(slots::numeric * l.weight / sum(l.weight) over ())::integer as share
+    from sluice.lane l
+    cross join lateral (select min(t.low) as low from sluice.turn t where t.lane = l.key and t.pool = in_pool) t
+    left join sluice.owner o on o.name = l.owner
+    where l.key = any(keys)),
+  queued as materialized (
+    select d.key, d.owner, d.permits, d.owner_room, d.served_at, j.id, j.cost, row_number() over w / d.weight::numeric as place, sum(j.cost) over w as need
+    from door d
+    cross join lateral (
+      select j.id, j.cost, j.rank from sluice.job j
+      where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2 and j.kind <> all(skip)
+        and (j.owner is null or j.owner = d.owner or not exists (select from sluice.owner o where o.name = j.owner and sluice.owner_closed(o, at)))
+      order by j.rank, j.id
+      limit greatest(least(d.room, d.permits, d.share, d.owner_room), 0)
+      for update skip locked) j
+    window w as (partition by d.key order by j.rank, j.id)),
+  taken as materialized (
+    select q.key, q.id, q.cost
+    from (select q.*, row_number() over (partition by q.owner order by q.place, q.served_at, q.key) as owner_place from queued q where q.need <= q.permits) q
+    where q.owner_room is null or q.owner_place <= q.owner_room
+    order by q.place, q.served_at, q.key
+    limit slots),
+  left_over as materialized (
+    select d.key, d.low, count(t.id)::integer as jobs, coalesce(sum(t.cost), 0)::integer as cost, m.rank as more,
+           m.rank is not null and (d.room - count(t.id) < 1 or d.permits - coalesce(sum(t.cost), 0) < m.cost or coalesce(d.owner_room - sum(count(t.id)) over (partition by d.owner) < 1, false)) as filled,
+           d.opens_at
+    from door d
+    left join taken t on t.key = d.key
+    left join lateral (
+      select j.rank, j.cost from sluice.job j
+      where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
+        and j.id <> all(array(select x.id from taken x where x.key = d.key))
+      order by j.rank, j.id limit 1) m on true
+    group by d.key, d.owner, d.low, d.room, d.permits, d.owner_room, d.opens_at, m.rank, m.cost),
+  started as (
+    update sluice.job j
+    set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, key = case when j.key_rule = 'start' then null else j.key end,
+        fence = greatest(j.fence + 1, stamp)
+    where j.id = any(array(select id from taken))
+    returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000,
+              j.lane, j.run, j.event),
+  counted as (
+    update sluice.lane l
+    set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost, served_at = at,
+        remaining = case when l.reset_at <= at then null else l.remaining - o.cost end,
+        shut = l.shut or o.filled,
+        -- The row as it will be decides: with the permits this claim takes, the clock may have to open it.
+        opens_at = case when o.filled then coalesce(o.opens_at, case when l.metered and l.remaining is not null and l.reset_at > at
+                                                                      and l.in_flight + o.jobs < coalesce(l.cap, 2147483647) then l.reset_at end) else l.opens_at end
+    from left_over o
+    where l.key = any(keys) and l.key = o.key),
+  served as (delete from sluice.turn t where t.lane = any(keys) and t.pool = in_pool),
+  next as (
+    insert into sluice.turn (pool, lane, open, low, served_at) select in_pool, key, not filled, more, at from left_over where more is not null)
+  select exists (select from sluice.turn t where t.pool = in_pool and t.open and t.lane <> all(keys))
+           or exists (select from left_over o where o.more is not null and not o.filled and o.jobs > 0),
+         s.*
+  from (select 1) one left join started s on true;
+  -- The leader sleeps until the next due time; what this claim closed may open sooner.
+  perform sluice.wake(null, (select min(l.opens_at) from sluice.lane l where l.key = any(keys) and l.shut and l.served_at = at));
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.claim_suspect(in_worker bigint, pools text[], unknown_kinds text[])
- RETURNS TABLE(id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision)
+ RETURNS TABLE(id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, run bigint, event bigint, lane text)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -347,24 +687,48 @@ AS $function$
 #variable_conflict use_column
 declare
   at timestamptz := sluice.now();
+  one record;
 begin
   perform from sluice.worker w where w.id = in_worker for key share;
   if not found then return; end if;
+  select r.id, r.lane, r.cost into one
+  from sluice.job r
+  where r.crashes >= 2 and r.state = 'ready' and r.pool = any(pools) and r.kind <> all(unknown_kinds)
+    and not exists (select from sluice.pause p where (p.scope = 'kind' and p.name = r.kind) or (p.scope = 'pool' and p.name = r.pool))
+    and not exists (select from sluice.owner o where o.name = r.owner and (sluice.owner_closed(o, at) or r.lane = ''))
+    -- Looked at before the lock, to find one that may run; decided below.
+    and (r.lane = '' or exists (select from sluice.lane l left join sluice.owner o on o.name = l.owner
+                                where l.key = r.lane and sluice.room(l, o, at) > 0 and sluice.permits(l, at) >= r.cost))
+  order by r.id
+  limit 1
+  for update of r skip locked;
+  if not found then return; end if;
+  if one.lane <> '' then
+    perform from sluice.lane l where l.key = one.lane for no key update;
+    update sluice.lane l set in_flight = l.in_flight + 1, in_flight_cost = l.in_flight_cost + one.cost, remaining = case when l.reset_at <= at then null else l.remaining - one.cost end
+    where l.key = one.lane and sluice.permits(l, at) >= one.cost
+      and sluice.room(l, (select o from sluice.owner o where o.name = l.owner), at) > 0;
+    if not found then return; end if;
+  end if;
   return query
   update sluice.job j
   set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at,
       key = case when j.key_rule = 'start' then null else j.key end,
       fence = greatest(j.fence + 1, (date_part('epoch', at) * 1000000)::bigint)
-  where j.id = any(array(
-    select r.id
-    from sluice.job r
-    where r.crashes >= 2 and r.state = 'ready' and r.pool = any(pools) and r.kind <> all(unknown_kinds)
-      and not exists (select from sluice.pause p where (p.scope = 'kind' and p.name = r.kind) or (p.scope = 'pool' and p.name = r.pool))
-    order by r.id
-    limit 1
-    for update skip locked))
-  returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000;
+  where j.id = one.id
+  returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000, j.run, j.event,
+            j.lane;
 end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.class_of(key text)
+ RETURNS SETOF sluice.lane_class
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select * from sluice.lane_class c
+  where key like replace(replace(replace(replace(c.pattern, '\', '\\'), '%', '\%'), '_', '\_'), '*', '%')
+  order by length(c.pattern) desc, c.pattern
+  limit 1 $function$;
 
 CREATE OR REPLACE FUNCTION sluice.dedupe_key(kind text, key text, owner text, payload jsonb)
  RETURNS text
@@ -379,14 +743,86 @@ CREATE OR REPLACE FUNCTION sluice.discard(ids bigint[])
 AS $function$
   with gone as (delete from sluice.job j where j.id = any(ids) and j.state = 'failed' returning j.*),
   booked as (
-    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, attempt, fence, worker, created_at,
+    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
                                    started_at, finished_at, error)
-    select g.id, g.kind, g.pool, g.lane, g.owner, 'failed', g.priority, g.payload, g.key, g.parent, g.root, g.attempt, g.fence, g.worker, g.created_at,
+    select g.id, g.kind, g.pool, g.lane, g.owner, 'failed', g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
            g.started_at, sluice.now(), g.error
     from gone g)
   select count(*)::int from gone $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue(kind text, payload jsonb DEFAULT '{}'::jsonb, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer, key text DEFAULT NULL::text, mode text DEFAULT NULL::text, unique_for interval DEFAULT NULL::interval, debounce_max interval DEFAULT NULL::interval, pool text DEFAULT NULL::text, owner text DEFAULT NULL::text, max_attempts integer DEFAULT NULL::integer, wake boolean DEFAULT true, OUT id bigint, OUT created boolean)
+CREATE OR REPLACE FUNCTION sluice.end_in_runs(ended sluice.run_end[], added jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET jit TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  at timestamptz := sluice.now();
+  jobs bigint[] := array(select e.job from unnest(ended) as e);
+  keys bigint[] := array(select e.run from unnest(ended) as e union select (a.key)::bigint from jsonb_each(added) as a);
+  r sluice.run;
+  root sluice.job_state;
+  final sluice.job_state;
+  kids bigint[];
+  next text;
+begin
+  perform from sluice.run r where r.id = any(keys) order by r.id for no key update;
+  -- The finalizer is not part of what it waits for.
+  update sluice.run r
+  set total = r.total + c.added,
+      pending = r.pending + c.added - c.succeeded - c.failed - c.canceled,
+      succeeded = r.succeeded + c.succeeded,
+      failed = r.failed + c.failed,
+      canceled = r.canceled + c.canceled
+  from (select k.run, coalesce((added ->> k.run::text)::integer, 0) as added,
+               count(*) filter (where e.state = 'succeeded')::integer as succeeded,
+               count(*) filter (where e.state = 'failed')::integer as failed,
+               count(*) filter (where e.state = 'canceled')::integer as canceled
+        from unnest(keys) as k(run)
+        left join unnest(ended) as e on e.run = k.run and e.job <> all(array(select f.finalizer_job from sluice.run f where f.id = any(keys) and f.finalizer_job is not null))
+        group by k.run) c
+  where r.id = any(keys) and r.id = c.run;
+  for r in select * from sluice.run r
+           where r.id = any(keys) and (r.pending = 0 or r.root_job = any(jobs) or r.finalizer_job = any(jobs) or (r.state = 'canceled' and added is not null))
+           order by r.id loop
+    root := (select e.state from unnest(ended) as e where e.job = r.root_job);
+    final := (select e.state from unnest(ended) as e where e.job = r.finalizer_job);
+    next := r.state;
+    if r.state = 'canceled' then
+      -- A job of it ended well in the meantime and had children.
+      kids := array(select j.id from sluice.job j where j.run = r.id and j.state not in ('running', 'failed'));
+      if kids <> '{}' then perform sluice.cancel(kids, 'the run was canceled'); end if;
+      continue;
+    end if;
+    if r.state = 'created' and root is not null then
+      next := case root when 'succeeded' then 'running' when 'failed' then 'failed' else 'canceled' end;
+    end if;
+    if r.state = 'finalizing' and final is not null then
+      next := case final when 'succeeded' then 'completed' when 'failed' then 'failed' else 'canceled' end;
+    end if;
+    if next = 'running' and r.pending = 0 then
+      next := case when r.finalizer is null then 'completed' else 'finalizing' end;
+      if r.finalizer is not null then
+        select m.ids[1] into r.finalizer_job from sluice.enqueue_many(jsonb_build_array(jsonb_build_object(
+          'kind', r.finalizer, 'owner', r.owner, 'run', r.id, 'mode', 'none', 'payload', jsonb_build_object(
+            'run', r.id, 'payload', r.payload, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled))), true) m;
+      end if;
+    end if;
+    if next <> r.state then
+      update sluice.run u
+      set state = next, finalizer_job = r.finalizer_job,
+          error = case when next = 'failed' then (select j.error from sluice.job j where j.id = case when final is not null then r.finalizer_job else r.root_job end)
+                       else u.error end,
+          finished_at = case when next in ('completed', 'failed', 'canceled') then at end
+      where u.id = r.id;
+      if next in ('completed', 'failed', 'canceled') then perform sluice.tell_run_end(r.id); end if;
+    end if;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.enqueue(kind text, payload jsonb DEFAULT '{}'::jsonb, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer, key text DEFAULT NULL::text, mode text DEFAULT NULL::text, unique_for interval DEFAULT NULL::interval, debounce_max interval DEFAULT NULL::interval, pool text DEFAULT NULL::text, owner text DEFAULT NULL::text, max_attempts integer DEFAULT NULL::integer, wake boolean DEFAULT true, lane text DEFAULT NULL::text, cost integer DEFAULT NULL::integer, OUT id bigint, OUT created boolean)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -396,6 +832,7 @@ declare
   s sluice.setting;
   made record;
   due timestamptz := coalesce(enqueue.run_at, sluice.now() + enqueue.delay);
+  to_lane text;
 begin
   select * into k from sluice.kind where name = enqueue.kind;
   if not found then perform sluice.refuse_kind(enqueue.kind); end if;
@@ -419,16 +856,19 @@ begin
   if enqueue.run_at is not null and enqueue.delay is not null then
     perform sluice.refuse('SL002', 'run_at and delay contradict each other', 'Give one of them.');
   end if;
+  to_lane := sluice.lane_of(enqueue.lane, k.lane, enqueue.owner);
+  perform sluice.refuse_cost(to_lane, coalesce(enqueue.cost, k.cost));
   select * into made from sluice.enqueue_one(
     enqueue.kind, coalesce(enqueue.payload, '{}'), coalesce(enqueue.pool, k.pool), enqueue.owner, coalesce(enqueue.priority, k.priority),
     coalesce(enqueue.max_attempts, k.max_attempts), due, enqueue.key,
     nullif(coalesce(enqueue.mode, k.dedupe, case when enqueue.key is not null or coalesce(enqueue.unique_for, k.unique_for) is not null then 'keep' end), 'none'),
-    case when enqueue.mode = 'none' then null else coalesce(enqueue.unique_for, k.unique_for) end, enqueue.debounce_max, null, null);
+    case when enqueue.mode = 'none' then null else coalesce(enqueue.unique_for, k.unique_for) end, enqueue.debounce_max, null, null,
+    to_lane, coalesce(enqueue.cost, k.cost), null, null);
   id := made.id;
   created := made.created;
   -- A job that was found and changed was locked meanwhile: a claim may have skipped it.
   if wake and made.state is not null then
-    perform sluice.wake(case when made.state = 'ready' then array[coalesce(enqueue.pool, k.pool)] end, case when made.state = 'scheduled' then due end);
+    perform sluice.wake(case when made.topic is not null then array[made.topic] end, case when made.state = 'scheduled' then due end);
   end if;
 end $function$;
 
@@ -449,11 +889,11 @@ begin
   from sluice.kind, sluice.setting s
   where kind.name = in_kind;
   if not found then perform sluice.refuse_kind(in_kind); end if;
-  if k.unique_for is null and coalesce(k.dedupe, 'keep') = 'keep' then
+  if k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep' then
     begin
       with fresh as (
-        insert into sluice.job (id, kind, pool, state, priority, rank, payload, key, key_rule, max_attempts, created_at)
-        select x.id, in_kind, k.pool, k.state, k.priority, k.rank, x.payload, x.full_key, case when x.full_key is not null then 'end' end,
+        insert into sluice.job (id, kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at)
+        select x.id, in_kind, k.pool, k.cost, k.state, k.priority, k.rank, x.payload, x.full_key, case when x.full_key is not null then 'end' end,
                k.max_attempts, at
         from (select nextval('sluice.job_id_seq') as id, p.value as payload,      -- ids in the order of the payloads
                      case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, p.value) end as full_key,
@@ -486,13 +926,13 @@ declare
   at timestamptz := sluice.now();
   made record;
 begin
-  insert into sluice.job as j (kind, pool, state, priority, rank, payload, key, key_rule, max_attempts, created_at)
-  select in_kind, k.pool, case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused' else 'ready' end::sluice.job_state,
+  insert into sluice.job as j (kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at)
+  select in_kind, k.pool, k.cost, case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused' else 'ready' end::sluice.job_state,
          k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
          case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, in_payload) end, case when k.dedupe is not null then 'end' end,
          k.max_attempts, at
   from sluice.kind k, sluice.setting s
-  where k.name = in_kind and k.unique_for is null and coalesce(k.dedupe, 'keep') = 'keep'
+  where k.name = in_kind and k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep'
   on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
   returning j.id, j.pool, j.state into made;
   if wake and made.state = 'ready' then perform pg_notify('sluice', 'ready:' || made.pool); end if;
@@ -522,7 +962,7 @@ declare
 begin
   select * into s from sluice.setting;
   with input as materialized (
-    select x.id, x.ordinality, x.kind, x.payload, x.owner, x.key, x.debounce_max_ms, x.parent, x.root, d.mode, d.unique_for, d.due_at,
+    select x.id, x.ordinality, x.kind, x.payload, x.owner, x.key, x.debounce_max_ms, x.parent, x.root, x.run, x.event, d.mode, d.unique_for, d.due_at, d.lane, d.cost,
            coalesce(x.pool, k.pool) as pool,
            coalesce(x.priority, k.priority) as priority,
            coalesce(x.max_attempts, k.max_attempts) as max_attempts,
@@ -531,27 +971,40 @@ begin
            case when k.name is null then sluice.refuse_kind(x.kind)
                 when pg_column_size(x.payload) > s.payload_bytes_max * 6      -- the client counted bytes of JSON; jsonb takes up to six times as many
                 then sluice.refuse('SL003', format('payload of a %s job is over the limit of %s bytes', x.kind, s.payload_bytes_max),
-                                   'Store the data elsewhere and enqueue a reference to it.') end as refused
+                                   'Store the data elsewhere and enqueue a reference to it.')
+                when d.lane <> '' then sluice.refuse_cost(d.lane, d.cost) end as refused
     from (select nextval('sluice.job_id_seq') as id, y.*      -- ids in the order of the rows, before the join can shuffle them
           from rows from (jsonb_to_recordset(jobs) as (
             kind text, payload jsonb, pool text, owner text, priority smallint, max_attempts smallint, delay_ms double precision, run_at timestamptz,
-            key text, mode text, unique_ms double precision, debounce_max_ms double precision, parent bigint, root bigint)) with ordinality as y) x
+            key text, mode text, unique_ms double precision, debounce_max_ms double precision, parent bigint, root bigint, lane text, cost smallint, run bigint,
+            event bigint)) with ordinality as y) x
     left join sluice.kind k on k.name = x.kind
     cross join lateral (
       select case when x.mode = 'none' then null else coalesce(x.unique_ms * interval '1 ms', k.unique_for) end as unique_for,
              coalesce(x.run_at, at + x.delay_ms * interval '1 ms') as due_at,
+             case when x.lane is null and k.lane is null and x.owner is null then '' else sluice.lane_of(x.lane, k.lane, x.owner) end as lane,
+             coalesce(x.cost, k.cost) as cost,
              nullif(coalesce(x.mode, k.dedupe, case when coalesce(x.key, x.unique_ms::text, k.unique_for::text) is not null then 'keep' end), 'none') as mode) d),
+  once as (
+    insert into sluice.run_key (run, key, job) select run, full_key, id from input where mode = 'once' and run is not null order by full_key, ordinality
+    on conflict do nothing
+    returning job),
   fresh as (
-    insert into sluice.job (id, kind, pool, owner, state, priority, rank, payload, key, key_rule, parent, root, max_attempts, run_at, created_at)
-    select id, kind, pool, owner, state, priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
-           full_key, case when full_key is not null then 'end' end, parent, root, max_attempts, case when due_at > at then due_at end, at
+    insert into sluice.job (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, parent, root, run, event, max_attempts, run_at, created_at)
+    select id, kind, pool, lane, cost, owner, state, priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
+           case when mode = 'keep' then full_key end, case when mode = 'keep' then 'end' end, parent, root, run, event, max_attempts,
+           case when due_at > at then due_at end, at
     from input
-    where unique_for is null and (mode is null or mode = 'keep')
+    where unique_for is null and (mode is null or mode = 'keep' or (mode = 'once' and id in (select job from once)))
     order by full_key nulls last, ordinality      -- two statements that share keys must meet them in the same order; of equal rows the first is kept
     on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
-    returning id, state, pool, run_at)
+    returning id, state, pool, lane, rank, run_at),
+  turns as (
+    insert into sluice.turn (pool, lane, low, served_at)
+    select f.pool, f.lane, f.low, coalesce((select l.served_at from sluice.lane l where l.key = f.lane), '-infinity')
+    from (select pool, lane, min(rank) as low from fresh where lane <> '' and state = 'ready' group by pool, lane) f)
   select (select array_agg(id) from (select id from input order by ordinality) i),
-         array(select distinct pool from fresh where state = 'ready'),
+         array(select distinct sluice.topic(pool, lane) from fresh where state = 'ready'),
          (select min(run_at) from fresh),
          case when (select count(*) from fresh) < jsonb_array_length(jobs)
               then (select json_agg(to_json(i) order by i.full_key, i.ordinality) from input i where not exists (select from fresh f where f.id = i.id)) end
@@ -560,20 +1013,20 @@ begin
   if rest is not null then
     for r in select * from json_to_recordset(rest) as (
       ordinality integer, kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, due_at timestamptz,
-      key text, mode text, unique_for interval, debounce_max_ms double precision, parent bigint, root bigint)
+      key text, mode text, unique_for interval, debounce_max_ms double precision, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint)
     loop
       select * into made from sluice.enqueue_one(r.kind, r.payload, r.pool, r.owner, r.priority, r.max_attempts, r.due_at, r.key, r.mode,
-        r.unique_for, r.debounce_max_ms * interval '1 ms', r.parent, r.root);
+        r.unique_for, r.debounce_max_ms * interval '1 ms', r.parent, r.root, r.lane, r.cost, r.run, r.event);
       ids[r.ordinality] := made.id;
       if not made.created then existing := existing || r.ordinality; end if;
-      if made.state = 'ready' then ready := ready || r.pool; end if;
+      if made.topic is not null then ready := ready || made.topic; end if;
       if made.state = 'scheduled' then due := least(due, r.due_at); end if;
     end loop;
   end if;
   if wake then perform sluice.wake(ready, due); end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue_one(kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, run_at timestamp with time zone, key text, mode text, unique_for interval, debounce_max interval, parent bigint, root bigint, OUT id bigint, OUT created boolean, OUT state sluice.job_state)
+CREATE OR REPLACE FUNCTION sluice.enqueue_one(kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, run_at timestamp with time zone, key text, mode text, unique_for interval, debounce_max interval, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint, OUT id bigint, OUT created boolean, OUT state sluice.job_state, OUT topic text)
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -591,8 +1044,19 @@ declare
   due timestamptz := coalesce(enqueue_one.run_at, at);
   waits text;
   win record;
+  put record;
+  own bigint;
 begin
   created := false;
+  if enqueue_one.mode = 'once' then
+    if enqueue_one.run is null then perform sluice.refuse('SL002', 'a job that is wanted once in a run must belong to one', 'Enqueue it as `next` of a job of the run.'); end if;
+    insert into sluice.run_key (run, key, job) values (enqueue_one.run, full_key, nextval('sluice.job_id_seq')) on conflict do nothing returning job into own;
+    if not found then
+      select r.job into enqueue_one.id from sluice.run_key r where r.run = enqueue_one.run and r.key = full_key;
+      return;
+    end if;
+    full_key := null;
+  end if;
   if enqueue_one.unique_for is not null then
     insert into sluice.key_window (key, until) values (full_key, '-infinity') on conflict do nothing;
     select w.until, w.job into win from sluice.key_window w where w.key = full_key for update;
@@ -612,20 +1076,35 @@ begin
           rank = case when j.state = 'paused' or enqueue_one.mode = 'replace' then j.rank
                       else sluice.rank(least(due, j.created_at + enqueue_one.debounce_max), j.priority, step) end
       where j.key = full_key and j.state in ('scheduled', 'ready', 'paused')
-      returning j.id, j.state into enqueue_one.id, enqueue_one.state;
-      if found then return; end if;
+      returning j.id, j.state, j.pool, j.lane, j.rank into put;
+      if found then
+        enqueue_one.id := put.id;
+        enqueue_one.state := put.state;
+        if put.state = 'ready' then
+          topic := sluice.topic(put.pool, put.lane);
+          if put.lane <> '' then perform sluice.add_turn(put.pool, put.lane, put.rank); end if;
+        end if;
+        return;
+      end if;
     end if;
-    insert into sluice.job as j (kind, pool, owner, state, priority, rank, payload, key, key_rule, after_key, parent, root, max_attempts, run_at, created_at)
-    values (enqueue_one.kind, enqueue_one.pool, enqueue_one.owner,
+    insert into sluice.job as j (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, after_key, parent, root, run, event, max_attempts, run_at,
+                               created_at)
+    values (coalesce(own, nextval('sluice.job_id_seq')), enqueue_one.kind, enqueue_one.pool, enqueue_one.lane, enqueue_one.cost, enqueue_one.owner,
             case when waits is not null or enqueue_one.run_at > at then 'scheduled' when paused then 'paused' else 'ready' end::sluice.job_state,
             enqueue_one.priority, sluice.rank(due, enqueue_one.priority, step), enqueue_one.payload,
             case when waits is null then full_key end, case when full_key is not null then rule end, waits,
-            enqueue_one.parent, enqueue_one.root, enqueue_one.max_attempts,
+            enqueue_one.parent, enqueue_one.root, enqueue_one.run, enqueue_one.event, enqueue_one.max_attempts,
             case when waits is not null then 'infinity' when enqueue_one.run_at > at then enqueue_one.run_at end, at)
     on conflict do nothing
-    returning j.id, j.state into enqueue_one.id, enqueue_one.state;
+    returning j.id, j.state, j.rank into put;
     if found then
+      enqueue_one.id := put.id;
+      enqueue_one.state := put.state;
       created := true;
+      if put.state = 'ready' then
+        topic := sluice.topic(enqueue_one.pool, enqueue_one.lane);
+        if enqueue_one.lane <> '' then perform sluice.add_turn(enqueue_one.pool, enqueue_one.lane, put.rank); end if;
+      end if;
       if enqueue_one.unique_for is not null then
         update sluice.key_window w set until = sluice.now() + enqueue_one.unique_for, job = enqueue_one.id where w.key = full_key;
       end if;
@@ -650,10 +1129,90 @@ begin
   raise exception using errcode = '40001', message = format('the dedupe key %s keeps changing hands', full_key), hint = 'Try again.';
 end $function$;
 
+CREATE OR REPLACE FUNCTION sluice.lane_of(wanted text, of_kind text, owner text)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  if wanted is not null then return wanted; end if;
+  if of_kind is not null then return replace(of_kind, '{owner}', coalesce(owner, '')); end if;
+  if owner is not null and exists (select from sluice.owner o where o.name = owner) then return 'owner:' || owner; end if;
+  return '';
+end $function$;
+
 CREATE OR REPLACE FUNCTION sluice.leads(in_term bigint)
  RETURNS boolean
  LANGUAGE sql
 AS $function$ select exists (select from sluice.leader l where l.term = in_term and l.until > sluice.now()) $function$;
+
+CREATE OR REPLACE FUNCTION sluice.leave_lanes(changes sluice.lane_change[], said jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  at timestamptz := sluice.now();
+  keys text[] := array(select distinct c.lane from unnest(changes) as c);
+begin
+  perform from sluice.lane l where l.key = any(keys) order by l.key for no key update;
+  with news as materialized (
+    select c.*, s.remaining as said, s.hold_until, coalesce(s.reset_at, case when s.remaining is not null then at + interval '2 h' end) as said_reset
+    from (select c.lane, sum(c.jobs)::integer as jobs, sum(c.cost)::integer as cost, sum(c.refund)::integer as refund, sum(c.good)::integer as good,
+                 sum(c.bad)::integer as bad
+          from unnest(changes) as c group by c.lane) c
+    left join jsonb_to_recordset(said) as s(lane text, remaining integer, reset_at timestamptz, hold_until timestamptz) on s.lane = c.lane)
+  update sluice.lane l
+  set in_flight = l.in_flight - n.jobs,
+      in_flight_cost = l.in_flight_cost - n.cost,
+      remaining = sluice.budget_next(sluice.budget_window(l.remaining, l.reset_at, n.said, n.said_reset, at), l.remaining, l.in_flight_cost - n.cost, n.refund, n.said),
+      reset_at = case sluice.budget_window(l.remaining, l.reset_at, n.said, n.said_reset, at) when 'new' then n.said_reset else l.reset_at end,
+      metered = l.metered or n.said is not null,
+      hold_until = greatest(l.hold_until, n.hold_until),
+      -- In which order jobs of one group ended is not known; one that went well speaks for the lane.
+      failures = case when n.good > 0 then 0 else l.failures + n.bad end,
+      broken_until = case when n.good > 0 then null when l.breaker_after <= l.failures + n.bad and n.bad > 0 then at + l.breaker_for else l.broken_until end
+  from news n
+  where l.key = any(keys) and l.key = n.lane;
+  -- Under a cap of their owner, other lanes may have waited for this one. Claims for such an owner hold its row: one that closes a lane now has
+  -- committed, or will see what was freed here.
+  perform from sluice.owner o where o.cap is not null and o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys))) order by o.name for no key update;
+  keys := keys || array(select s.key from sluice.lane l join sluice.owner o on o.name = l.owner join sluice.lane s on s.owner = o.name
+                        where l.key = any(keys) and o.cap is not null and s.shut);
+  perform sluice.wake(sluice.reopen(keys), (select min(l.opens_at) from sluice.lane l where l.key = any(keys)));
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.move_owned(in_pool text, since bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+AS $function$
+declare
+  topics text[];
+begin
+  with moved as (
+    update sluice.job j set lane = 'owner:' || j.owner
+    where j.id = any(array(
+      select r.id
+      from (select r.id, r.owner from sluice.job r
+            where r.shelf is null and r.state = 'ready' and r.pool = in_pool and r.lane = '' and r.rank >= since
+            order by r.rank, r.id limit 1000) r
+      where r.owner is not null and exists (select from sluice.owner o where o.name = r.owner)))
+      and j.state = 'ready' and j.lane = ''
+    returning j.lane, j.rank),
+  turns as (
+    insert into sluice.turn (pool, lane, low, served_at)
+    select in_pool, m.lane, min(m.rank), coalesce((select l.served_at from sluice.lane l where l.key = m.lane), '-infinity') from moved m group by m.lane)
+  select array_agg(distinct 'turn:' || in_pool) into topics from moved;
+  perform sluice.wake(topics, null);
+end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.now()
  RETURNS timestamp with time zone
@@ -673,6 +1232,36 @@ AS $function$
     and to_date(right(c.relname, 8), 'YYYYMMDD') < (sluice.now() at time zone 'UTC')::date - keep_days
   order by i.inhdetachpending desc nulls last, 2 $function$;
 
+CREATE OR REPLACE FUNCTION sluice.open_lanes(in_term bigint)
+ RETURNS double precision
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+AS $function$
+declare
+  due text[];
+begin
+  if not sluice.leads(in_term) then return null; end if;
+  due := array(select l.key from sluice.lane l where l.opens_at <= sluice.now() order by l.opens_at limit 1000);
+  if due <> '{}' then perform sluice.wake(sluice.reopen(due), null); end if;
+  return (select extract(epoch from l.opens_at - sluice.now()) * 1000 from sluice.lane l where l.opens_at is not null order by l.opens_at limit 1);
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.opening(l sluice.lane, o sluice.owner, at timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select case when l.paused is not null or o.paused is not null then null
+              when greatest(l.hold_until, l.broken_until, o.hold_until) > at then greatest(l.hold_until, l.broken_until, o.hold_until)
+              when l.metered and l.remaining is not null and l.reset_at > at and l.in_flight < coalesce(l.cap, 2147483647) then l.reset_at end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.owner_closed(o sluice.owner, at timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$ select o.paused is not null or coalesce(o.hold_until > at, false) $function$;
+
 CREATE OR REPLACE FUNCTION sluice.park(in_term bigint, batch integer)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -684,7 +1273,7 @@ declare
   moved integer;
   more boolean := false;
   back integer := 0;
-  pools text[];
+  topics text[];
   p record;
 begin
   if not sluice.leads(in_term) then return false; end if;
@@ -704,9 +1293,13 @@ begin
       where r.shelf = 'paused' and r.kind = any(array(
         select kind from sluice.paused_kinds() as kind where not exists (select from sluice.pause q where q.scope = 'kind' and q.name = kind)))
       limit batch for update skip locked))
-    returning j.pool)
-  select count(*), array_agg(distinct pool) into back, pools from again;
-  perform sluice.wake(pools, null);
+    returning j.pool, j.lane, j.rank),
+  turns as (
+    insert into sluice.turn (pool, lane, low, served_at)
+    select a.pool, a.lane, min(a.rank), coalesce((select l.served_at from sluice.lane l where l.key = a.lane), '-infinity')
+    from again a where a.lane <> '' group by a.pool, a.lane)
+  select count(*), array_agg(distinct sluice.topic(pool, lane)) into back, topics from again;
+  perform sluice.wake(topics, null);
   perform sluice.release_followers(array(
     select f.after_key from sluice.job f
     where f.after_key is not null and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed')));
@@ -725,7 +1318,13 @@ AS $function$
     from paused p where p.kind is not null)
   select kind from paused where kind is not null $function$;
 
-CREATE OR REPLACE FUNCTION sluice.promote(in_term bigint, batch integer, OUT moved integer, OUT pools text[], OUT due_ms double precision)
+CREATE OR REPLACE FUNCTION sluice.permits(l sluice.lane, at timestamp with time zone)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$ select case when not l.metered or l.remaining is null or l.reset_at <= at then 2147483647 else l.remaining - l.budget_floor end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.promote(in_term bigint, batch integer, OUT moved integer, OUT topics text[], OUT due_ms double precision)
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -745,11 +1344,16 @@ begin
         run_at = null
     where j.id = any(array(
       select d.id from sluice.job d where d.shelf = 'scheduled' and d.run_at <= at order by d.run_at limit batch for update skip locked))
-    returning j.pool, j.state)
-  select count(*), array_agg(distinct pool) filter (where state = 'ready') into moved, pools from due;
-  perform sluice.wake(pools, null);
-  due_ms := (select extract(epoch from j.run_at - sluice.now()) * 1000
-             from sluice.job j where j.shelf = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1);
+    returning j.pool, j.lane, j.rank, j.state),
+  turns as (
+    insert into sluice.turn (pool, lane, low, served_at)
+    select d.pool, d.lane, min(d.rank), coalesce((select l.served_at from sluice.lane l where l.key = d.lane), '-infinity')
+    from due d where d.lane <> '' and d.state = 'ready' group by d.pool, d.lane)
+  select count(*), array_agg(distinct sluice.topic(pool, lane)) filter (where state = 'ready') into moved, topics from due;
+  perform sluice.wake(topics, null);
+  due_ms := least((select extract(epoch from j.run_at - sluice.now()) * 1000
+                   from sluice.job j where j.shelf = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1),
+                  sluice.open_lanes(in_term));
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.rank(ready_at timestamp with time zone, priority integer, step_ms integer)
@@ -763,11 +1367,75 @@ CREATE OR REPLACE FUNCTION sluice.refuse(code text, message text, hint text)
  LANGUAGE plpgsql
 AS $function$ begin raise exception using errcode = code, message = message, hint = hint; end $function$;
 
+CREATE OR REPLACE FUNCTION sluice.refuse_cost(lane text, cost integer)
+ RETURNS text
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  most integer := case when lane <> '' then (select l.budget_limit - l.budget_floor from sluice.lane l where l.key = lane) end;
+begin
+  if cost < 1 then perform sluice.refuse('SL002', 'cost must be 1 at least', 'Leave it out for 1.'); end if;
+  if cost > most then
+    perform sluice.refuse('SL004', format('a job of cost %s never fits into lane "%s": at most %s', cost, lane, most), 'Split the job, or raise the budget or lower the floor of the lane.');
+  end if;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION sluice.refuse_kind(name text)
  RETURNS text
  LANGUAGE sql
 AS $function$ select sluice.refuse('SL001', format('unknown kind "%s"', name),
                            'Start a process that defines this kind once (it registers the kind), or correct the name.') $function$;
+
+CREATE OR REPLACE FUNCTION sluice.register_lane_classes(classes jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  keys text[];
+begin
+  with given as (
+    select * from jsonb_to_recordset(classes) as c(pattern text, cap integer, metered boolean, budget_limit integer, budget_floor integer, weight smallint,
+                                                   breaker_after smallint, breaker_ms double precision)),
+  changed as (
+    insert into sluice.lane_class as k (pattern, cap, metered, budget_limit, budget_floor, weight, breaker_after, breaker_for)
+    select pattern, cap, metered, budget_limit, budget_floor, weight, breaker_after, breaker_ms * interval '1 ms' from given order by pattern
+    on conflict (pattern) do update
+    set cap = excluded.cap, metered = excluded.metered, budget_limit = excluded.budget_limit, budget_floor = excluded.budget_floor, weight = excluded.weight,
+        breaker_after = excluded.breaker_after, breaker_for = excluded.breaker_for
+    where (k.cap, k.metered, k.budget_limit, k.budget_floor, k.weight, k.breaker_after, k.breaker_for)
+      is distinct from (excluded.cap, excluded.metered, excluded.budget_limit, excluded.budget_floor, excluded.weight, excluded.breaker_after, excluded.breaker_for)
+    returning 1)
+  select array(select 1 from changed) into keys;
+  if keys = '{}' then return; end if;
+  keys := array(select l.key from sluice.lane l where not l.custom order by l.key for no key update);
+  update sluice.lane l
+  set cap = c.cap, metered = l.metered or c.metered, budget_limit = c.budget_limit, budget_floor = c.budget_floor, weight = c.weight,
+      breaker_after = c.breaker_after, breaker_for = c.breaker_for
+  from (select k.key, c.* from unnest(keys) as k(key) cross join lateral sluice.class_of(k.key) c) c
+  where l.key = c.key;
+  perform sluice.wake(sluice.reopen(keys), null);
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.rejoin_run(in_run bigint, in_job bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  r sluice.run;
+begin
+  select * into r from sluice.run where id = in_run for no key update;
+  if r.state = 'failed' and r.root_job = in_job then
+    update sluice.run set state = 'created', pending = pending + 1, failed = failed - 1, error = null, finished_at = null where id = in_run;
+  elsif r.state = 'failed' and r.finalizer_job = in_job then
+    update sluice.run set state = 'finalizing', error = null, finished_at = null where id = in_run;
+  elsif r.state = 'running' then
+    update sluice.run set pending = pending + 1, failed = failed - 1 where id = in_run;
+  else
+    update sluice.job set run = null where id = in_job;
+  end if;
+end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.release_followers(keys text[])
  RETURNS void
@@ -779,7 +1447,7 @@ AS $function$
 declare
   at_ms bigint := date_part('epoch', sluice.now()) * 1000;
   step_ms bigint := (select priority_step_ms from sluice.setting);
-  pools text[];
+  topics text[];
   due timestamptz;
 begin
   -- Its rank tells when the follower was meant to run, which may still be to come.
@@ -792,12 +1460,46 @@ begin
         after_key = null
     where f.after_key = any(keys)
       and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed')
-    returning f.pool, f.state, f.run_at)
-  select array_agg(distinct pool) filter (where state = 'ready'), min(run_at) into pools, due from freed;
-  perform sluice.wake(pools, due);
+    returning f.pool, f.lane, f.rank, f.state, f.run_at),
+  turns as (
+    select sluice.add_turn(f.pool, f.lane, min(f.rank)) from freed f where f.lane <> '' and f.state = 'ready' group by f.pool, f.lane)
+  select array_agg(distinct sluice.topic(pool, lane)) filter (where state = 'ready'), min(run_at) into topics, due from freed, (select count(*) from turns) t;
+  perform sluice.wake(topics, due);
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.rescue(in_term bigint, crashes_max integer, sweep boolean, OUT rescued integer, OUT failed integer, OUT dead text[], OUT pools text[])
+CREATE OR REPLACE FUNCTION sluice.reopen(keys text[])
+ RETURNS text[]
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  at timestamptz := sluice.now();
+  opened text[];
+  pools text[];
+begin
+  perform from sluice.lane l where l.key = any(keys) and l.shut order by l.key for no key update;
+  if not found then return null; end if;
+  with looked as (
+    update sluice.lane l
+    set shut = x.closed, opens_at = case when x.closed then x.opens_at end
+    from (select k.key, sluice.opening(k, o, at) as opens_at,
+                 sluice.room(k, o, at) < 1 or sluice.permits(k, at) < 1
+                 or coalesce(o.cap <= (select sum(s.in_flight) from sluice.lane s where s.owner = o.name), false) as closed
+          from sluice.lane k left join sluice.owner o on o.name = k.owner where k.key = any(keys) and k.shut) x
+    where l.key = any(keys) and l.key = x.key
+    returning l.key, l.shut)
+  select array_agg(key) into opened from looked where not shut;
+  if opened is null then return null; end if;
+  with woken as (update sluice.turn t set open = true where t.lane = any(opened) and not t.open returning t.pool)
+  select array_agg(distinct 'turn:' || pool) into pools from woken;
+  return pools;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.rescue(in_term bigint, crashes_max integer, sweep boolean, OUT rescued integer, OUT failed integer, OUT dead text[], OUT topics text[])
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -811,6 +1513,8 @@ declare
   victims bigint[];
   locked bigint[];
   told boolean;
+  lanes sluice.lane_change[];
+  ended sluice.run_end[];
 begin
   rescued := 0;
   failed := 0;
@@ -836,9 +1540,9 @@ begin
   gone as (
     delete from sluice.job j where j.id = any(array(select id from lost)) and j.cancel_at is not null returning j.*),
   booked as (
-    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, attempt, fence, worker, created_at,
+    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
                                    started_at, finished_at, error)
-    select g.id, g.kind, g.pool, g.lane, g.owner, 'canceled', g.priority, g.payload, g.key, g.parent, g.root, g.attempt, g.fence, g.worker, g.created_at,
+    select g.id, g.kind, g.pool, g.lane, g.owner, 'canceled', g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
            g.started_at, at, g.error
     from gone g),
   back as (
@@ -851,14 +1555,28 @@ begin
                      then jsonb_build_object('code', 'POISON', 'message', format('%s processes died while they ran this job, the last one running nothing else', j.crashes + 1))
                      else j.error end
     where j.id = any(array(select id from lost)) and j.cancel_at is null
-    returning j.pool, j.state, j.crashes)
+    returning j.id, j.pool, j.lane, j.cost, j.rank, j.run, j.state, j.crashes),
+  turns as (
+    insert into sluice.turn (pool, lane, low, served_at)
+    select b.pool, b.lane, min(b.rank), coalesce((select l.served_at from sluice.lane l where l.key = b.lane), '-infinity')
+    from back b where b.lane <> '' and b.state = 'ready' group by b.pool, b.lane)
   select (select count(*) from back where state = 'ready'), (select count(*) from back where state = 'failed'),
-         (select array_agg(distinct pool) from back where state = 'ready'),
+         (select array_agg(distinct sluice.topic(pool, lane)) from back where state = 'ready'),
+         -- Their calls may have been made: the permits count as spent.
+         (select array_agg(row(x.lane, 1, x.cost, 0, 0, 0)::sluice.lane_change)
+          from (select lane, cost from back where lane <> '' union all select lane, cost from gone where lane <> '') x),
+         (select array_agg(row(x.run, x.id, x.state)::sluice.run_end)
+          from (select run, id, state from back where run is not null and state = 'failed' union all select run, id, 'canceled' from gone where run is not null) x),
          (select pg_notify('sluice', 'suspect:') from back where state = 'ready' and crashes >= 2 limit 1) is not null,
          (select array_agg(name) from buried)
-  into rescued, failed, pools, told, dead;
+  into rescued, failed, topics, lanes, ended, told, dead;
+  if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
+  if ended is not null then perform sluice.end_in_runs(ended, null); end if;
   -- A process that died between a commit and its wake-up may have left work nobody was told of.
-  perform sluice.wake(coalesce(pools, case when dead is not null then array(select distinct k.pool from sluice.kind k) end), null);
+  if topics is null and dead is not null then
+    topics := array(select distinct t || k.pool from sluice.kind k, unnest(array['ready:', 'turn:']) as t);
+  end if;
+  perform sluice.wake(topics, null);
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.retry(ids bigint[])
@@ -871,7 +1589,7 @@ AS $function$
 declare
   at timestamptz := sluice.now();
   one bigint;
-  to_pool text;
+  put record;
 begin
   foreach one in array ids loop
     id := one;
@@ -881,9 +1599,13 @@ begin
           attempt = 0, crashes = 0, run_at = null, cancel_at = null,
           rank = sluice.rank(at, j.priority, (select priority_step_ms from sluice.setting))
       where j.id = one and j.state = 'failed'
-      returning j.pool into to_pool;
+      returning j.id, j.pool, j.lane, j.rank, j.state, j.run into put;
       answer := case when found then 'retried' else 'not failed' end;
-      if found then perform sluice.wake(array[to_pool], null); end if;
+      if found then
+        if put.run is not null then perform sluice.rejoin_run(put.run, put.id); end if;
+        if put.lane <> '' and put.state = 'ready' then perform sluice.add_turn(put.pool, put.lane, put.rank); end if;
+        perform sluice.wake(array[sluice.topic(put.pool, put.lane)], null);
+      end if;
     exception when unique_violation then
       answer := 'conflict';
     end;
@@ -891,8 +1613,18 @@ begin
   end loop;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.settle(in_worker bigint, ids bigint[], fences bigint[], outcomes text[], delays_ms double precision[], run_ats timestamp with time zone[], errors jsonb[])
- RETURNS bigint[]
+CREATE OR REPLACE FUNCTION sluice.room(l sluice.lane, o sluice.owner, at timestamp with time zone)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select case when l.paused is not null or l.hold_until > at or l.broken_until > at or sluice.owner_closed(o, at) then 0
+              -- half open, or nothing known of the budget: one job finds out
+              when l.broken_until <= at or (l.metered and (l.remaining is null or l.reset_at <= at)) then 1 - l.in_flight
+              else coalesce(l.cap - l.in_flight, 2147483647) end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.settle(in_worker bigint, ids bigint[], fences bigint[], outcomes text[], delays_ms double precision[], run_ats timestamp with time zone[], errors jsonb[], refunds integer[], said jsonb, last boolean, OUT stale bigint[], OUT in_runs jsonb)
+ RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -908,21 +1640,24 @@ declare
   follow text[];
   ready text[];
   due timestamptz;
+  lanes sluice.lane_change[];
+  ended sluice.run_end[];
 begin
   -- Lock, then look: a cancel that commits while this waits for it must be seen by all parts of the statement below, or none would take the job.
   perform from sluice.job j where j.id = any(ids) order by j.id for update;
   with u as materialized (
-    select * from unnest(ids, fences, outcomes, delays_ms, run_ats, errors) as u(id, fence, outcome, delay_ms, run_at, error)),
+    select * from unnest(ids, fences, outcomes, delays_ms, run_ats, errors, refunds) as u(id, fence, outcome, delay_ms, run_at, error, refund)),
   gone as (
     delete from sluice.job j
     using u
     where j.id = any(ids) and j.id = u.id and j.fence = u.fence
       and (u.outcome in ('done', 'canceled') or (j.cancel_at is not null and u.outcome in ('retry', 'snooze', 'handed back')))
-    returning j.*, case when u.outcome = 'done' then 'succeeded' else 'canceled' end::sluice.job_state as final, coalesce(u.error, j.error) as last_error),
+    returning j.*, case when u.outcome = 'done' then 'succeeded' else 'canceled' end::sluice.job_state as final, coalesce(u.error, j.error) as last_error,
+              u.outcome, case when u.outcome = 'handed back' then j.cost else u.refund end as refund),
   booked as (
-    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, attempt, fence, worker, created_at,
+    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
                                    started_at, finished_at, error)
-    select g.id, g.kind, g.pool, g.lane, g.owner, g.final, g.priority, g.payload, g.key, g.parent, g.root, g.attempt, g.fence, g.worker, g.created_at,
+    select g.id, g.kind, g.pool, g.lane, g.owner, g.final, g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
            g.started_at, at, case when g.final = 'canceled' then g.last_error end
     from gone g),
   back as (
@@ -939,7 +1674,12 @@ begin
     from u
     where j.id = any(ids) and j.id = u.id and j.fence = u.fence
       and (u.outcome = 'failed' or (j.cancel_at is null and u.outcome in ('retry', 'snooze', 'handed back')))
-    returning j.id, j.pool, j.state, j.run_at, j.attempt, j.started_at, j.key, j.key_rule, u.outcome, u.error),
+    returning j.id, j.pool, j.lane, j.cost, j.rank, j.run, j.state, j.run_at, j.attempt, j.started_at, j.key, j.key_rule, u.outcome, u.error,
+              case when u.outcome = 'handed back' then j.cost else u.refund end as refund),
+  turns as (
+    insert into sluice.turn (pool, lane, low, served_at)
+    select b.pool, b.lane, min(b.rank), coalesce((select l.served_at from sluice.lane l where l.key = b.lane), '-infinity')
+    from back b where b.lane <> '' and b.state = 'ready' group by b.pool, b.lane),
   noted as (
     insert into sluice.attempt (job, attempt, worker, started_at, ended_at, outcome, error)
     select b.id, b.attempt + (b.outcome = 'snooze')::int, in_worker, b.started_at, at, b.outcome, b.error
@@ -947,17 +1687,24 @@ begin
     where b.outcome <> 'handed back')
   select array(select id from gone union all select id from back),
          array(select key from gone where key_rule = 'again' union all select key from back where key_rule = 'again' and state = 'failed'),
-         array(select distinct pool from back where state = 'ready'),
-         (select min(run_at) from back)
-  into settled, follow, ready, due;
+         array(select distinct sluice.topic(pool, lane) from back where state = 'ready'),
+         (select min(run_at) from back),
+         (select array_agg(row(x.lane, 1, x.cost, coalesce(x.refund, 0), (x.outcome = 'done')::int, (x.outcome in ('retry', 'failed'))::int)::sluice.lane_change)
+          from (select lane, cost, refund, outcome from gone where lane <> '' union all select lane, cost, refund, outcome from back where lane <> '') x),
+         (select array_agg(row(x.run, x.id, x.state)::sluice.run_end)
+          from (select run, id, final as state from gone where run is not null union all select run, id, state from back where run is not null and state = 'failed') x)
+  into settled, follow, ready, due, lanes, ended;
   if follow <> '{}' then perform sluice.release_followers(follow); end if;
   perform sluice.wake(ready, due);
-  if cardinality(settled) = cardinality(ids) then return '{}'; end if;
-  return array(select unnest(ids) except select unnest(settled));
+  if lanes is not null then perform sluice.leave_lanes(lanes, said); end if;
+  if ended is not null then
+    if last then perform sluice.end_in_runs(ended, null); else in_runs := to_jsonb(ended); end if;
+  end if;
+  stale := case when cardinality(settled) = cardinality(ids) then '{}' else array(select unnest(ids) except select unnest(settled)) end;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.settle_done(ids bigint[], fences bigint[])
- RETURNS bigint[]
+CREATE OR REPLACE FUNCTION sluice.settle_done(ids bigint[], fences bigint[], last boolean, OUT stale bigint[], OUT in_runs jsonb)
+ RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -970,6 +1717,8 @@ declare
   at timestamptz := sluice.now();
   settled bigint[];
   follow text[];
+  lanes sluice.lane_change[];
+  ended sluice.run_end[];
 begin
   with gone as (
     delete from sluice.job j
@@ -977,23 +1726,69 @@ begin
     where j.id = any(ids) and j.id = u.id and j.fence = u.fence
     returning j.*),
   booked as (
-    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, attempt, fence, worker, created_at,
+    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
                                    started_at, finished_at)
-    select g.id, g.kind, g.pool, g.lane, g.owner, 'succeeded', g.priority, g.payload, g.key, g.parent, g.root, g.attempt, g.fence, g.worker, g.created_at,
+    select g.id, g.kind, g.pool, g.lane, g.owner, 'succeeded', g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
            g.started_at, at
     from gone g)
-  select array_agg(g.id), array_agg(g.key) filter (where g.key_rule = 'again') into settled, follow from gone g;
+  select array_agg(g.id), array_agg(g.key) filter (where g.key_rule = 'again'),
+         array_agg(row(g.lane, 1, g.cost, 0, 1, 0)::sluice.lane_change) filter (where g.lane <> ''),
+         array_agg(row(g.run, g.id, 'succeeded')::sluice.run_end) filter (where g.run is not null)
+  into settled, follow, lanes, ended
+  from gone g;
   if follow is not null then perform sluice.release_followers(follow); end if;
-  if cardinality(settled) = cardinality(ids) then return '{}'; end if;
-  return array(select unnest(ids) except select unnest(settled));
+  if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
+  if ended is not null then
+    if last then perform sluice.end_in_runs(ended, null); else in_runs := to_jsonb(ended); end if;
+  end if;
+  stale := case when cardinality(settled) = cardinality(ids) then '{}' else array(select unnest(ids) except select unnest(settled)) end;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.wake(pools text[], due_at timestamp with time zone)
+CREATE OR REPLACE FUNCTION sluice.start_run(in_kind text, in_owner text, in_payload jsonb, in_trigger text, in_finalizer text, options jsonb, OUT id bigint, OUT created boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+declare
+  made bigint[];
+begin
+  created := false;
+  for round in 1..20 loop
+    insert into sluice.run (kind, owner, state, trigger, payload, finalizer, total, pending)
+    values (in_kind, in_owner, 'created', in_trigger, in_payload, in_finalizer, 1, 1)
+    on conflict do nothing
+    returning run.id into start_run.id;
+    if found then
+      select m.ids into made from sluice.enqueue_many(
+        jsonb_build_array(options || jsonb_build_object('kind', in_kind, 'payload', in_payload, 'owner', in_owner, 'run', start_run.id, 'mode', 'none')), true) m;
+      update sluice.run r set root_job = made[1] where r.id = start_run.id;
+      created := true;
+      return;
+    end if;
+    select r.id into start_run.id from sluice.run r
+    where r.kind = in_kind and coalesce(r.owner, '') = coalesce(in_owner, '') and r.state in ('created', 'running', 'finalizing');
+    if found then return; end if;
+  end loop;
+  raise exception using errcode = '40001', message = format('runs of %s keep starting and ending', in_kind), hint = 'Try again.';
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.tell_run_end(in_run bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$ begin perform pg_notify('sluice', 'run:' || in_run); end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.topic(pool text, lane text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$ select case when lane = '' then 'ready:' else 'turn:' end || pool $function$;
+
+CREATE OR REPLACE FUNCTION sluice.wake(topics text[], due_at timestamp with time zone)
  RETURNS void
  LANGUAGE plpgsql
 AS $function$
 begin
-  perform pg_notify('sluice', 'ready:' || pool) from unnest(pools) as pool group by pool;
+  perform pg_notify('sluice', topic) from unnest(topics) as topic group by topic;
   if due_at < 'infinity' then
     perform pg_notify('sluice', 'due:' || (extract(epoch from due_at) * 1000)::bigint);
   end if;

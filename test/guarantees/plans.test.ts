@@ -113,11 +113,11 @@ const statements = {
     ['light', worker, slots, Number.MIN_SAFE_INTEGER, []],
   ],
   done: (ids: number[]): [string, unknown[]] => [
-    'select sluice.settle_done($1::bigint[], $2::bigint[])',
-    [ids, ids.map(() => 7)],
+    'select sluice.settle_done($1::bigint[], $2::bigint[], $3)',
+    [ids, ids.map(() => 7), true],
   ],
   settle: (ids: number[]): [string, unknown[]] => [
-    'select sluice.settle($1, $2::bigint[], $3::bigint[], $4::text[], $5::float8[], $6::timestamptz[], $7::jsonb[])',
+    'select sluice.settle($1, $2::bigint[], $3::bigint[], $4::text[], $5::float8[], $6::timestamptz[], $7::jsonb[], $8::int[], null, true)',
     [
       worker,
       ids,
@@ -126,6 +126,7 @@ const statements = {
       ids.map(() => 1_000),
       ids.map(() => null),
       ids.map(() => null),
+      ids.map(() => 0),
     ],
   ],
   beat: (): [string, unknown[]] => [

@@ -23,8 +23,10 @@ create table sluice.kind (
   pool          text collate "C" not null default 'light',
   priority      smallint not null default 0,
   max_attempts  smallint not null default 5 check (max_attempts > 0),
-  dedupe        text check (dedupe in ('keep', 'replace', 'debounce', 'again')),
+  dedupe        text check (dedupe in ('keep', 'replace', 'debounce', 'again', 'once')),
   unique_for    interval,
+  lane          text collate "C",                -- `{owner}` stands for the owner of the job
+  cost          smallint not null default 1 check (cost > 0),
   registered_at timestamptz not null default sluice.now()
 );
 
@@ -40,6 +42,7 @@ create table sluice.job (
   owner        text collate "C",
   state        sluice.job_state not null,
   shelf        sluice.job_state generated always as (case when state in ('ready', 'running') then null else state end) stored,
+  cost         smallint not null default 1,     -- permits of its lane that one attempt takes
   priority     smallint not null default 0,
   rank         bigint not null,                 -- ms of becoming ready - priority x step: smaller goes first, so age beats priority in the end
   payload      jsonb not null,
@@ -48,6 +51,8 @@ create table sluice.job (
   after_key    text collate "C",                            -- waits for the end of the job that holds this key
   parent       bigint,
   root         bigint,                          -- first ancestor: the tree this job belongs to
+  run          bigint,                          -- the run it counts for
+  event        bigint,                          -- the event that brought this tree about
   attempt      smallint not null default 0,     -- counted at claim; hand-back and snooze give it back
   max_attempts smallint not null,
   crashes      smallint not null default 0,     -- how many processes died while they held it
@@ -96,6 +101,8 @@ create table sluice.job_ledger (
   key          text collate "C",
   parent       bigint,
   root         bigint,
+  run          bigint,
+  event        bigint,
   attempt      smallint not null,
   fence        bigint not null,
   worker       bigint,

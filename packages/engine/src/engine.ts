@@ -7,10 +7,12 @@ import { type Enqueued, enqueueOn, explainRefusal } from './job/enqueue.ts'
 import { Enqueuer } from './job/enqueuer.ts'
 import { type Explanation, explainJob } from './job/explain.ts'
 import { type Attempt, findJob, type Job, listAttempts, listFailed } from './job/job-store.ts'
-import { registerKinds, type StoredSettings, storeSettings } from './job/kind-store.ts'
+import { registerKinds, registerLaneClasses, type StoredSettings, storeSettings } from './job/kind-store.ts'
 import { type EncodedRequest, encodeRequest, type JobRequest } from './job/request.ts'
 import * as steer from './job/steer.ts'
-import { Waker } from './job/waker.ts'
+import { topicsFor, Waker } from './job/waker.ts'
+import { Lanes } from './lane/lanes.ts'
+import { Owners } from './lane/owners.ts'
 import { Leader } from './maintenance/leader.ts'
 import { type EngineOptions, type Settled, settleOptions } from './options.ts'
 import { type QueryClient } from './postgres/client.ts'
@@ -18,6 +20,7 @@ import { explainConnect } from './postgres/connect.ts'
 import { Database } from './postgres/database.ts'
 import { Listener } from './postgres/listener.ts'
 import { migrate } from './postgres/migrate.ts'
+import { Runs } from './run/runs.ts'
 import { SluiceError } from './support/errors.ts'
 import { Heartbeat } from './worker/heartbeat.ts'
 import { Worker } from './worker/worker.ts'
@@ -42,6 +45,9 @@ export function createEngine<Services>(options: EngineOptions<Services>): Engine
 }
 
 export class Engine {
+  readonly lanes: Lanes
+  readonly owners: Owners
+  readonly runs: Runs
   readonly #options: Settled
   readonly #database: Database
   readonly #waker: Waker
@@ -66,13 +72,17 @@ export class Engine {
       answerTimeoutMs: 3 * leaseMs,
     })
     this.#database = database
-    const poolOf = (request: EncodedRequest): string | undefined => request.pool ?? kinds.get(request.kind)?.pool
-    this.#waker = new Waker({ database, clock, poolOf, wakeHere: (pool) => this.#worker.wake(pool) })
+    const on = (): Promise<Database> => this.#ready()
+    this.lanes = new Lanes(on, clock)
+    this.owners = new Owners(on, clock)
+    this.runs = new Runs(on)
+    const topicsOf = (request: EncodedRequest): string[] => topicsFor(request, kinds.get(request.kind))
+    this.#waker = new Waker({ database, clock, topicsOf, wakeHere: (topic) => this.#worker.wake(topic) })
     this.#enqueuer = new Enqueuer(database, this.#waker)
     const trusted = (): boolean => this.#heartbeat.trusted
     const beatNow = (): void => void this.#heartbeat.beatNow()
-    const wake = (pools: readonly string[]): void => {
-      for (const pool of pools) this.#worker.wake(pool)
+    const wake = (topics: readonly string[]): void => {
+      for (const topic of topics) this.#worker.wake(topic)
     }
     this.#worker = new Worker({
       ...options,
@@ -228,9 +238,10 @@ export class Engine {
   }
 
   async #migrateAndRegister(): Promise<StoredSettings> {
-    const { database, kinds, priorityStepMs, payloadBytesMax } = this.#options
+    const { database, kinds, laneClasses, priorityStepMs, payloadBytesMax } = this.#options
     await migrate(database)
     await registerKinds(this.#database, [...kinds.values()])
+    await registerLaneClasses(this.#database, laneClasses)
     const stored = await storeSettings(this.#database, {
       ...(priorityStepMs === undefined ? {} : { priorityStepMs }),
       ...(payloadBytesMax === undefined ? {} : { payloadBytesMax }),
@@ -269,7 +280,8 @@ export class Engine {
     const [topic = '', ...rest] = message.split(':')
     switch (topic) {
       case 'ready':
-        return this.#worker.wake(rest.join(':'))
+      case 'turn':
+        return this.#worker.wake(message)
       case 'due':
         return this.#leader.hearDue(Number(rest[0]))
       case 'cancel':

@@ -3,6 +3,8 @@
  */
 import { z } from 'zod'
 import type { AnyKind } from './job/kind.ts'
+import { encodeClass, type LaneLimits } from './lane/limits.ts'
+import type { RunKind } from './run/run-kind.ts'
 import { type Clock, systemClock } from './support/clock.ts'
 import { type Duration, toMs } from './support/duration.ts'
 import { SluiceError } from './support/errors.ts'
@@ -20,6 +22,9 @@ export interface EngineOptions<Services = unknown> {
   /** postgresql://user:password@host:5432/database */
   readonly database: string
   readonly kinds?: readonly AnyKind[]
+  readonly runs?: readonly RunKind[]
+  /** Limits of lanes by pattern, in which `*` stands for anything; the longest one that fits counts. Stored for all processes. */
+  readonly lanes?: Readonly<Record<string, LaneLimits>>
   /** Handed to every handler as its second argument. */
   readonly services?: Services
   /** Pools this process serves. An empty object serves none (a scheduler). Default: light 5–10, heavy 3–5. */
@@ -52,6 +57,7 @@ export interface EngineOptions<Services = unknown> {
 export interface Settled {
   readonly database: string
   readonly kinds: ReadonlyMap<string, AnyKind>
+  readonly laneClasses: readonly object[]
   readonly services: unknown
   readonly pools: Readonly<Record<string, PoolSize>>
   readonly lead: boolean
@@ -87,7 +93,7 @@ const schema = z.strictObject({
   prepare: z.boolean().optional(),
   // Durations are checked where they are read, the rest by its type.
   ...Object.fromEntries(
-    ['lease', 'grace', 'priorityStep', 'services', 'log', 'clock', 'random', 'probe'].map((field) => [
+    ['runs', 'lanes', 'lease', 'grace', 'priorityStep', 'services', 'log', 'clock', 'random', 'probe'].map((field) => [
       field,
       z.unknown().optional(),
     ]),
@@ -104,7 +110,7 @@ export function settleOptions(options: EngineOptions): Settled {
     })
   }
   const kinds = new Map<string, AnyKind>()
-  for (const kind of options.kinds ?? []) {
+  for (const kind of [...(options.kinds ?? []), ...(options.runs ?? []).flatMap((run) => run.kinds)]) {
     if (kinds.has(kind.kindName)) throw new SluiceError('DUPLICATE_KIND', { kind: kind.kindName })
     kinds.set(kind.kindName, kind)
   }
@@ -113,6 +119,7 @@ export function settleOptions(options: EngineOptions): Settled {
   return {
     database: options.database,
     kinds,
+    laneClasses: [...limitsOf(options.lanes), ...breakersOf(kinds)],
     services: options.services ?? {},
     pools: options.pools ?? { light: { core: 5, max: 10 }, heavy: { core: 3, max: 5 } },
     lead: options.lead ?? true,
@@ -129,4 +136,15 @@ export function settleOptions(options: EngineOptions): Settled {
     random: options.random ?? Math.random,
     probe: options.probe ?? noProbe,
   }
+}
+
+function limitsOf(lanes: EngineOptions['lanes'] = {}): object[] {
+  return Object.entries(lanes).map(([pattern, limits]) => encodeClass(pattern, limits))
+}
+
+/** A kind with a breaker has a lane of its own, where its failures are counted. */
+function breakersOf(kinds: ReadonlyMap<string, AnyKind>): object[] {
+  return [...kinds.values()].flatMap(({ breaker, lane = '' }) =>
+    breaker ? [encodeClass(lane, { breaker: { after: breaker.after, cooldown: breaker.cooldownMs } })] : [],
+  )
 }

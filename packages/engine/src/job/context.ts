@@ -1,6 +1,7 @@
 /**
  * What a handler gets: its job, and the signal that tells it to stop.
  */
+import type { BudgetReport } from '../lane/budget-report.ts'
 import type { QueryClient } from '../postgres/client.ts'
 
 /** The transaction that ends the job. Do not commit or roll back: the engine does, if the fence still holds. */
@@ -17,6 +18,14 @@ export interface JobContext<P> {
   readonly createdAt: Date
   /** Stays the same over retries: hand it to outside systems as their idempotency key. */
   readonly idempotencyKey: string
+  /** What its budget is counted against; nothing for the open lane. */
+  readonly lane: string | undefined
+  /** The run it counts for. */
+  readonly run: number | undefined
+  /** The event that brought it about, itself or through its ancestors. */
+  readonly event: number | undefined
+  /** Tells the lane what the server said about its budget (headers of the answer). Counts when the job ends, however it ends. */
+  readonly report: (said: BudgetReport) => void
   /** Aborted when the job is canceled, runs too long, or no longer belongs to this process. */
   readonly signal: AbortSignal
   /** Runs the kind's `module` in a process of its own and gives its answer. */

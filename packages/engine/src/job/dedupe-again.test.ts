@@ -107,7 +107,7 @@ test('[E-05] again: a delay of the follower counts from the end of the running j
   await kit.enqueue(sync({ n: 1 }))
   const held = await claim(client)
   await kit.enqueue(sync({ n: 2 }, { delay: '1h' }))
-  await client.query('select sluice.settle_done(array[$1::bigint], array[$2::bigint])', [held.id, held.fence])
+  await client.query('select sluice.settle_done(array[$1::bigint], array[$2::bigint], true)', [held.id, held.fence])
   expect(await kit.drain()).toEqual([])
   await kit.advance('1h')
   expect(await kit.drain()).toHaveLength(1)

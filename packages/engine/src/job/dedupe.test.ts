@@ -19,7 +19,7 @@ const claim = async (client: pg.Client): Promise<{ id: string; fence: string }> 
 }
 const settle = (client: pg.Client, { id, fence }: { id: string; fence: string }, outcome: string): Promise<unknown> =>
   client.query(
-    `select sluice.settle(1000, array[$1::bigint], array[$2::bigint], array[$3], array[0::float8], array[null::timestamptz], array[null::jsonb])`,
+    `select sluice.settle(1000, array[$1::bigint], array[$2::bigint], array[$3], array[0::float8], array[null::timestamptz], array[null::jsonb], array[0], null, true)`,
     [id, fence, outcome],
   )
 

@@ -66,6 +66,7 @@ export function explainRefusal(error: unknown, requests: readonly EncodedRequest
   if (state === 'SL002') return new SluiceError('INVALID_OPTION', { field: 'enqueue', problem: message }, error)
   if (state === 'SL003')
     return new SluiceError('PAYLOAD_TOO_LARGE', { kind, bytes: 'too many', limit: /\d+/.exec(message)?.[0] }, error)
+  if (state === 'SL004') return new SluiceError('COST_NEVER_FITS', { kind, problem: message }, error)
   if (state === '40001' && message.includes('dedupe key')) return new SluiceError('DEDUPE_CONTENDED', { kind }, error)
   return error
 }

@@ -15,17 +15,25 @@ export async function registerKinds(on: Executor, kinds: readonly AnyKind[]): Pr
     max_attempts: kind.retry.attempts,
     dedupe: kind.dedupe ?? null,
     unique_ms: kind.uniqueForMs ?? null,
+    lane: kind.lane ?? null,
+    cost: kind.cost,
   }))
   await on.query(sql`
-    insert into sluice.kind as k (name, pool, priority, max_attempts, dedupe, unique_for)
-    select name, pool, priority, max_attempts, dedupe, unique_ms * interval '1 ms'
+    insert into sluice.kind as k (name, pool, priority, max_attempts, dedupe, unique_for, lane, cost)
+    select name, pool, priority, max_attempts, dedupe, unique_ms * interval '1 ms', lane, cost
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      as x(name text, pool text, priority smallint, max_attempts smallint, dedupe text, unique_ms double precision)
+      as x(name text, pool text, priority smallint, max_attempts smallint, dedupe text, unique_ms double precision, lane text, cost smallint)
     order by name
     on conflict (name) do update
-    set pool = excluded.pool, priority = excluded.priority, max_attempts = excluded.max_attempts, dedupe = excluded.dedupe, unique_for = excluded.unique_for
-    where (k.pool, k.priority, k.max_attempts, k.dedupe, k.unique_for)
-      is distinct from (excluded.pool, excluded.priority, excluded.max_attempts, excluded.dedupe, excluded.unique_for)`)
+    set pool = excluded.pool, priority = excluded.priority, max_attempts = excluded.max_attempts, dedupe = excluded.dedupe, unique_for = excluded.unique_for,
+        lane = excluded.lane, cost = excluded.cost
+    where (k.pool, k.priority, k.max_attempts, k.dedupe, k.unique_for, k.lane, k.cost)
+      is distinct from (excluded.pool, excluded.priority, excluded.max_attempts, excluded.dedupe, excluded.unique_for, excluded.lane, excluded.cost)`)
+}
+
+/** Limits of lanes by pattern. */
+export async function registerLaneClasses(on: Executor, classes: readonly object[]): Promise<void> {
+  if (classes.length > 0) await on.query(sql`select sluice.register_lane_classes(${JSON.stringify(classes)}::jsonb)`)
 }
 
 export interface Settings {

@@ -8,7 +8,7 @@ import { type Duration, toMs } from '../support/duration.ts'
 import { SluiceError } from '../support/errors.ts'
 import type { JobContext } from './context.ts'
 import type { Outcome } from './outcome.ts'
-import { type DedupeMode, dedupeModes, type JobOptions, type JobRequest, type RequestKind } from './request.ts'
+import { type DedupeMode, dedupeModes, type JobOptions, type JobRequest, laneName, type RequestKind } from './request.ts'
 import { exponential, isRetryPolicy, type RetryPolicy } from './retry.ts'
 
 export interface KindDefinition<Schema extends z.ZodType, Services> {
@@ -25,6 +25,12 @@ export interface KindDefinition<Schema extends z.ZodType, Services> {
   /** The key of a payload. Default: a hash of owner and payload. */
   readonly key?: (payload: z.input<Schema>) => string
   readonly uniqueFor?: Duration
+  /** What budget, concurrency and pauses are counted against: a name, in which `{owner}` stands for the owner, or a function. Default: the open lane. */
+  readonly lane?: string | ((job: { payload: z.input<Schema>; owner: string | undefined }) => string | undefined)
+  /** Permits of its lane that one attempt takes. Default 1. */
+  readonly cost?: number | ((payload: z.input<Schema>) => number)
+  /** After so many failures in a row no job of this kind starts for a while; then one finds out. The kind gets a lane of its own for it. */
+  readonly breaker?: { readonly after: number; readonly cooldown: Duration }
   /** A module whose default export runs in a process of its own, for work that would block this one. Its answer comes from `compute()`. */
   readonly module?: URL
   readonly run?: (context: JobContext<z.output<Schema>>, services: Services) => Promise<Outcome | void> | Outcome | void
@@ -39,6 +45,9 @@ export interface Kind<Schema extends z.ZodType = z.ZodType, Services = unknown> 
   readonly timeoutMs: number
   readonly dedupe: DedupeMode | undefined
   readonly uniqueForMs: number | undefined
+  readonly lane: string | undefined
+  readonly cost: number
+  readonly breaker: { readonly after: number; readonly cooldownMs: number } | undefined
   readonly module: URL | undefined
   readonly parse: (payload: unknown) => z.output<Schema>
   readonly run: (context: JobContext<z.output<Schema>>, services: Services) => Promise<Outcome | void> | Outcome | void
@@ -56,6 +65,9 @@ const definitionSchema = z.strictObject({
   dedupe: z.enum(dedupeModes).optional(),
   key: z.function().optional(),
   uniqueFor: z.union([z.number(), z.string()]).optional(),
+  lane: z.union([laneName, z.function()]).optional(),
+  cost: z.union([z.int().min(1).max(30_000), z.function()]).optional(),
+  breaker: z.strictObject({ after: z.int().min(1).max(10_000), cooldown: z.union([z.number(), z.string()]) }).optional(),
   module: z.instanceof(URL).optional(),
   run: z.function().optional(),
 })
@@ -91,8 +103,26 @@ export function defineKind<Schema extends z.ZodType = z.ZodObject, Services = un
   }
   const request = (payload: z.input<Schema>, options?: JobOptions): JobRequest => {
     const key = options?.key ?? definition.key?.(payload)
-    return { kind, payload, ...(key === undefined ? (options ? { options } : {}) : { options: { ...options, key } }) }
+    const lane =
+      options?.lane ?? (typeof definition.lane === 'function' ? definition.lane({ payload, owner: options?.owner }) : undefined)
+    const cost = options?.cost ?? (typeof definition.cost === 'function' ? definition.cost(payload) : undefined)
+    if (key === undefined && lane === undefined && cost === undefined) return { kind, payload, ...(options ? { options } : {}) }
+    const own = {
+      ...(key === undefined ? {} : { key }),
+      ...(lane === undefined ? {} : { lane }),
+      ...(cost === undefined ? {} : { cost }),
+    }
+    return { kind, payload, options: { ...options, ...own } }
   }
+  const breaker = definition.breaker && {
+    after: definition.breaker.after,
+    cooldownMs: toMs(definition.breaker.cooldown, `${name}.breaker.cooldown`),
+  }
+  if (breaker && definition.lane !== undefined)
+    throw new SluiceError('INVALID_OPTION', {
+      field: `${name}.breaker`,
+      problem: 'a kind in a lane takes the breaker of the lane: give it in `lanes`',
+    })
   const kind: Kind<Schema, Services> = Object.defineProperty(
     Object.assign(request, {
       kindName: name,
@@ -102,6 +132,9 @@ export function defineKind<Schema extends z.ZodType = z.ZodObject, Services = un
       timeoutMs,
       dedupe: definition.dedupe,
       uniqueForMs: definition.uniqueFor === undefined ? undefined : toMs(definition.uniqueFor, `${name}.uniqueFor`),
+      lane: typeof definition.lane === 'string' ? definition.lane : breaker && `kind:${name}`,
+      cost: typeof definition.cost === 'number' ? definition.cost : 1,
+      breaker,
       module: definition.module,
       parse,
       check: (payload: unknown) => void parse(payload),

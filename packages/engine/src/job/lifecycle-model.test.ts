@@ -197,7 +197,7 @@ const settle = (n: number, outcome: string, delayS: number): Command =>
   command(`settle(${n}, ${outcome}, ${delayS})`, ['running'], async (model, real) => {
     const job = pick(model.among('running'), n)
     const { rows } = await real.query(
-      `select sluice.settle(1000, array[j.id], array[j.fence], array[$2], array[$3::float8], array[null::timestamptz], array[null::jsonb]) as stale
+      `select (sluice.settle(1000, array[j.id], array[j.fence], array[$2], array[$3::float8], array[null::timestamptz], array[null::jsonb], array[0], null, true)).stale
        from sluice.job j where j.id = $1`,
       [job.id, outcome, delayS * 1_000],
     )
@@ -209,7 +209,7 @@ const stale = (n: number): Command =>
   command(`settleStale(${n})`, live, async (model, real) => {
     const { id } = pick(model.among(...live), n)
     const { rows } = await real.query(
-      `select sluice.settle_done(array[id], array[fence - 1]) as stale from sluice.job where id = $1`,
+      `select (sluice.settle_done(array[id], array[fence - 1], true)).stale from sluice.job where id = $1`,
       [id],
     )
     expect(rows).toEqual([{ stale: [String(id)] }])

@@ -5,10 +5,10 @@ import { z } from 'zod'
 import { type Duration, toMs } from '../support/duration.ts'
 import { SluiceError } from '../support/errors.ts'
 
-export const dedupeModes = ['keep', 'replace', 'debounce', 'again'] as const
+export const dedupeModes = ['keep', 'replace', 'debounce', 'again', 'once'] as const
 /**
  * What happens when a job with the same key is there already: `keep` the old one, `replace` its payload, `debounce` (replace, and wait anew),
- * `again` (run once more after the one that runs).
+ * `again` (run once more after the one that runs), `once` (in a run: not even when the first has finished).
  */
 export type DedupeMode = (typeof dedupeModes)[number]
 
@@ -30,6 +30,18 @@ export interface JobOptions {
   readonly debounceMax?: Duration
   readonly pool?: string
   readonly attempts?: number
+  /** What its budget, concurrency and pauses are counted against. Default: that of its kind, or the open lane. */
+  readonly lane?: string
+  /** Permits of its lane that one attempt takes. Default: that of its kind, or 1. */
+  readonly cost?: number
+}
+
+/** Where a job comes from: what a child inherits. */
+export interface Family {
+  readonly parent: number
+  readonly root: number
+  readonly run?: number | undefined
+  readonly event?: number | undefined
 }
 
 /** The part of a kind that a request needs; kinds that this process does not define are named by a string. */
@@ -49,12 +61,15 @@ export interface EncodedRequest {
   readonly kind: string
   readonly pool: string | undefined
   readonly delayed: boolean
+  /** It may be in a lane: then workers that look at lanes are woken as well. */
+  readonly laned: boolean
   readonly payload: string
   /** What differs from the kind, as members of a JSON object; empty for most. */
   readonly fields: string
 }
 
 const name = z.string().min(1).max(200)
+export const laneName = name.refine((lane) => !/^(owner|kind):/.test(lane), 'begins with owner: or kind:, which are ours')
 /** Four digits of a year: what JSON, PostgreSQL and people all read the same way. */
 const lastDate = new Date(Date.UTC(9999, 11, 31))
 const optionsSchema = z.strictObject({
@@ -68,26 +83,25 @@ const optionsSchema = z.strictObject({
   debounceMax: z.union([z.number(), z.string()]).optional(),
   pool: name.optional(),
   attempts: z.int().min(1).max(1000).optional(),
+  lane: laneName.optional(),
+  cost: z.int().min(1).max(30_000).optional(),
 })
 
 // In JSON text a character that PostgreSQL refuses stands as an escape that is not itself escaped.
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|[dD][89a-fA-F])/
 
-export function encodeRequest(
-  request: JobRequest,
-  limits: { payloadBytesMax: number },
-  family?: { parent: number; root: number },
-): EncodedRequest {
+export function encodeRequest(request: JobRequest, limits: { payloadBytesMax: number }, family?: Family): EncodedRequest {
   const kind = typeof request.kind === 'string' ? request.kind : request.kind.kindName
   if (!isStorable(kind)) throw new SluiceError('UNKNOWN_KIND', { kind })
   const payload = encodePayload(kind, request.payload, limits.payloadBytesMax)
   // Checked as the handler will get it: a Date passes its schema here and comes back as text.
   if (typeof request.kind !== 'string') request.kind.check(JSON.parse(payload))
   const options = request.options === undefined ? '' : encodeOptions(request.options)
-  const ancestry = family === undefined ? '' : `,"parent":${family.parent},"root":${family.root}`
-  const { pool, runAt, delay } = request.options ?? {}
+  const ancestry = family === undefined ? '' : `,${JSON.stringify(family).slice(1, -1)}`
+  const { pool, runAt, delay, lane, owner } = request.options ?? {}
   const delayed = runAt !== undefined || delay !== undefined
-  return { kind, pool, delayed, payload, fields: options + ancestry }
+  const laned = lane !== undefined || owner !== undefined
+  return { kind, pool, delayed, laned, payload, fields: options + ancestry }
 }
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair. */
@@ -127,10 +141,10 @@ function encodeOptions(options: JobOptions): string {
       problem: issue?.message ?? 'not usable',
     })
   }
-  const { runAt, delay, priority, owner, key, dedupe, uniqueFor, debounceMax, pool, attempts } = options
+  const { runAt, delay, priority, owner, key, dedupe, uniqueFor, debounceMax, pool, attempts, lane, cost } = options
   if (runAt && delay !== undefined)
     throw new SluiceError('INVALID_OPTION', { field: 'delay', problem: 'give either runAt or delay, not both' })
-  for (const [field, text] of Object.entries({ owner, key, pool }))
+  for (const [field, text] of Object.entries({ owner, key, pool, lane }))
     if (text !== undefined && !isStorable(text))
       throw new SluiceError('INVALID_OPTION', { field, problem: 'it contains a NUL character or half of a surrogate pair' })
   const row = {
@@ -144,6 +158,8 @@ function encodeOptions(options: JobOptions): string {
     debounce_max_ms: debounceMax === undefined ? undefined : toMs(debounceMax, 'debounceMax'),
     pool,
     max_attempts: attempts,
+    lane,
+    cost,
   }
   const json = JSON.stringify(row)
   return json === '{}' ? '' : `,${json.slice(1, -1)}`

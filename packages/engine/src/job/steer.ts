@@ -1,5 +1,5 @@
 /**
- * What people do to jobs from outside: cancel, retry, discard, pause a kind or a pool.
+ * What people do to jobs from outside: cancel, retry, discard, pause a kind, a pool, a lane or an owner.
  */
 import sql from 'sql-template-tag'
 import type { Executor } from '../postgres/client.ts'
@@ -56,12 +56,13 @@ export async function discardJobs(on: Executor, ids: readonly number[]): Promise
 }
 
 export interface PauseTarget {
-  readonly scope: 'kind' | 'pool'
+  readonly scope: 'kind' | 'pool' | 'lane' | 'owner'
   readonly name: string
 }
 
 /** Holds from the moment it commits: every claim of every process reads it. Jobs that run go on. */
 export async function pauseTarget(on: Executor, { scope, name }: PauseTarget, reason?: string): Promise<void> {
+  if (scope === 'lane' || scope === 'owner') return changePause(on, { scope, name }, reason ?? 'paused')
   await on.query(sql`
     insert into sluice.pause (scope, name, reason) values (${scope}, ${name}, ${reason ?? null})
     on conflict (scope, name) do update set reason = excluded.reason
@@ -70,18 +71,35 @@ export async function pauseTarget(on: Executor, { scope, name }: PauseTarget, re
 
 /** Claims see it at once; jobs that had stepped aside are brought back by the leader, which is told here. */
 export async function resumeTarget(on: Executor, { scope, name }: PauseTarget): Promise<boolean> {
+  if (scope === 'lane' || scope === 'owner') {
+    const paused = (await listPauses(on)).some((pause) => pause.scope === scope && pause.name === name)
+    if (paused) await changePause(on, { scope, name }, null)
+    return paused
+  }
   const { rows } = await on.query(sql`
     delete from sluice.pause where scope = ${scope} and name = ${name}
-    returning pg_notify('sluice', 'pause:'), pg_notify('sluice', 'ready:*')`)
+    returning pg_notify('sluice', 'pause:'), pg_notify('sluice', 'ready:*'), pg_notify('sluice', 'turn:*')`)
   return rows.length > 0
+}
+
+/** Only the row of the lane or owner changes, however many jobs wait behind it. */
+async function changePause(on: Executor, { scope, name }: PauseTarget, reason: string | null): Promise<void> {
+  const change = JSON.stringify({ paused: reason })
+  if (scope === 'lane') await on.query(sql`select sluice.change_lane(${name}, ${change}::jsonb)`)
+  else await on.query(sql`select sluice.change_owner(${name}, ${change}::jsonb)`)
 }
 
 export interface Pause extends PauseTarget {
   readonly reason: string | null
-  readonly since: Date
+  /** Known for kinds and pools. */
+  readonly since: Date | null
 }
 
 export async function listPauses(on: Executor): Promise<Pause[]> {
-  const { rows } = await on.query<Pause>(sql`select scope, name, reason, since from sluice.pause order by scope, name`)
+  const { rows } = await on.query<Pause>(sql`
+    select scope, name, reason, since from sluice.pause
+    union all select 'lane', key, paused, null from sluice.lane where paused is not null
+    union all select 'owner', name, paused, null from sluice.owner where paused is not null
+    order by 1, 2`)
   return rows
 }

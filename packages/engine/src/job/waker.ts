@@ -11,17 +11,27 @@ import type { EncodedRequest } from './request.ts'
 
 const quietMs = 5
 
+export function topicsFor(
+  { pool, laned }: EncodedRequest,
+  kind: { pool: string; lane: string | undefined } | undefined,
+): string[] {
+  const where = pool ?? kind?.pool ?? '*'
+  if (kind && !laned) return [`${kind.lane === undefined ? 'ready' : 'turn'}:${where}`]
+  return [`ready:${where}`, `turn:${where}`]
+}
+
 export interface WakerOptions {
   readonly database: Database
   readonly clock: Clock
-  readonly poolOf: (request: EncodedRequest) => string | undefined
+  /** Who is to be woken for it: 'ready:POOL' for the open lane, 'turn:POOL' for the others, both when this process cannot tell. */
+  readonly topicsOf: (request: EncodedRequest) => readonly string[]
   /** Workers of this process need no message. */
-  readonly wakeHere: (pool: string) => void
+  readonly wakeHere: (topic: string) => void
 }
 
 export class Waker {
   readonly #options: WakerOptions
-  readonly #pools = new Set<string>()
+  readonly #topics = new Set<string>()
   #lastMs = Number.NEGATIVE_INFINITY
   #due = false
   #timer: Timer | undefined
@@ -41,10 +51,10 @@ export class Waker {
   /** These are stored. If they did not notify themselves, one wake-up soon speaks for them. */
   stored(requests: readonly EncodedRequest[], notified: boolean): void {
     const ready = requests.filter((request) => !request.delayed)
-    const pools = new Set(ready.map((request) => this.#options.poolOf(request) ?? '*'))
-    for (const pool of pools) this.#options.wakeHere(pool)
+    const topics = new Set(ready.flatMap((request) => this.#options.topicsOf(request)))
+    for (const topic of topics) this.#options.wakeHere(topic)
     if (notified) return
-    for (const pool of pools) this.#pools.add(pool)
+    for (const topic of topics) this.#topics.add(topic)
     if (ready.length < requests.length) this.#due = true
     this.#timer ??= this.#options.clock.after(quietMs, () => void this.flush())
   }
@@ -55,9 +65,9 @@ export class Waker {
     this.#timer.cancel()
     this.#timer = undefined
     this.#lastMs = this.#options.clock.monotonic()
-    const messages = [...this.#pools].map((pool) => `ready:${pool}`)
+    const messages = [...this.#topics]
     if (this.#due) messages.push('due:0') // which one is first, the leader asks for itself
-    this.#pools.clear()
+    this.#topics.clear()
     this.#due = false
     // The jobs are stored; a wake-up that fails here is made good by the next heartbeat.
     await this.#options.database.pool

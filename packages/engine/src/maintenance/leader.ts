@@ -20,7 +20,7 @@ export interface LeaderOptions {
   readonly keepDays: number
   readonly crashesMax: number
   readonly trusted: () => boolean
-  readonly onReady: (pools: readonly string[]) => void
+  readonly onReady: (topics: readonly string[]) => void
   readonly beatNow: () => void
 }
 

@@ -13,10 +13,10 @@ export interface PromoterOptions {
   readonly clock: Clock
   readonly log: Log
   readonly term: () => number | undefined
-  readonly onReady: (pools: readonly string[]) => void
+  readonly onReady: (topics: readonly string[]) => void
 }
 
-const statement: Statement = { name: 'sluice_promote', text: 'select moved, pools, due_ms from sluice.promote($1, $2)' }
+const statement: Statement = { name: 'sluice_promote', text: 'select moved, topics, due_ms from sluice.promote($1, $2)' }
 const batchSize = 500
 const retryMs = 1_000
 

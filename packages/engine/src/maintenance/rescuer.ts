@@ -14,7 +14,7 @@ export interface RescuerOptions {
   readonly log: Log
   readonly crashesMax: number
   readonly term: () => number | undefined
-  readonly onReady: (pools: readonly string[]) => void
+  readonly onReady: (topics: readonly string[]) => void
   /** After a look, the next beat tells when to look again. */
   readonly onLooked: () => void
 }
@@ -24,7 +24,10 @@ export interface Rescue {
   readonly failed: number
 }
 
-const statement: Statement = { name: 'sluice_rescue', text: 'select rescued, failed, dead, pools from sluice.rescue($1, $2, $3)' }
+const statement: Statement = {
+  name: 'sluice_rescue',
+  text: 'select rescued, failed, dead, topics from sluice.rescue($1, $2, $3)',
+}
 const none: Rescue = { rescued: 0, failed: 0 }
 /** Something of a dead process was locked a moment ago. */
 const againMs = 250

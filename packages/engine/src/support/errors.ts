@@ -23,6 +23,8 @@ export const errorTable = {
     'The schema in the database needs an engine that knows migration {needs}, this one knows up to {knows}. Upgrade this process.',
   SCHEMA_CHANGED:
     'Migration {file} was changed after it had been applied. Restore the file and put the change into a new migration.',
+  COST_NEVER_FITS: 'This job can never start: {problem}. Split it, or raise the budget or lower the floor of its lane.',
+  RUN_ACTIVE: 'A run of "{kind}"{owner} is under way: run {run}. Wait for its end or cancel it.',
   DEDUPE_CONTENDED: 'The dedupe key of this "{kind}" job keeps changing hands. Try again.',
   ENGINE_STOPPED: 'The engine is stopped. Create a new one.',
   HANDLER_TIMED_OUT: 'The handler ran longer than {limitMs} ms. Raise `timeout` of the kind, or make it listen to `signal`.',

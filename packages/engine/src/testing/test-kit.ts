@@ -15,8 +15,9 @@ import { migrate } from '../postgres/migrate.ts'
 import { systemClock } from '../support/clock.ts'
 import { type Duration, toMs } from '../support/duration.ts'
 import { silentLog } from '../support/log.ts'
-import { type Claim, claimJobs, lowestRank } from '../worker/claim.ts'
+import { type Claim, claimJobs, claimLaned, lowestRank } from '../worker/claim.ts'
 import { execute } from '../worker/executor.ts'
+import { HeldClaims } from '../worker/held-claims.ts'
 import { judge, type Verdict } from '../worker/judge.ts'
 import { OwnProcesses } from '../worker/own-process.ts'
 import { deregisterWorker, registerWorker } from '../worker/register.ts'
@@ -39,6 +40,7 @@ export interface Ran {
 }
 
 const leaseMs = 3_600_000
+const lanedLooksMax = 100
 const drainMax = 10_000
 
 export async function createTestKit<Services>(options: TestKitOptions<Services>): Promise<TestKit> {
@@ -114,13 +116,7 @@ export class TestKit {
       found = false
       const { pools, strangers } = await this.#lookAround()
       for (const pool of pools) {
-        const [claim] = await claimJobs(this.#database, {
-          pool,
-          worker: this.#worker,
-          slots: 1,
-          since: lowestRank,
-          unknownKinds: strangers,
-        })
+        const claim = await this.#claimOne(pool, strangers)
         if (!claim) continue
         if (ran.length >= max) throw new Error(`drain gave up after ${max} jobs: does a job enqueue itself for ever?`)
         found = true
@@ -130,14 +126,29 @@ export class TestKit {
     return ran
   }
 
+  async #claimOne(pool: string, unknownKinds: string[]): Promise<Claim | undefined> {
+    const wanted = { pool, worker: this.#worker, slots: 1, unknownKinds }
+    const [open] = await claimJobs(this.#database, { ...wanted, since: lowestRank })
+    if (open) return open
+    // Lanes with nothing for the kit go to the back of the line, so a few looks see all of them.
+    for (let looks = 0; looks < lanedLooksMax; looks++) {
+      const { claims, again } = await claimLaned(this.#database, wanted)
+      if (claims[0] || !again) return claims[0]
+    }
+    return undefined
+  }
+
   async #run(claim: Claim): Promise<Ran> {
     const kind = this.#kinds.get(claim.kind) as AnyKind
-    let ended: Verdict = await execute(claim, kind, new StopSwitch(), {
+    const held = new HeldClaims()
+    held.hold(claim)
+    const deps = {
       services: this.#services,
       clock: systemClock,
       random: () => 0,
-      compute: (of, input, signal) => this.#processes.run(of, input, signal),
-    })
+      compute: (of: AnyKind, input: unknown, signal: AbortSignal) => this.#processes.run(of, input, signal),
+    }
+    let ended: Verdict = await execute(claim, kind, new StopSwitch(), deps, held.reporter(claim))
     const settler = new Settler({
       database: this.#database,
       clock: systemClock,
@@ -153,16 +164,16 @@ export class TestKit {
       },
       onOver: () => {},
     })
-    settler.add(claim, ended)
+    settler.add(claim, ended, held.said(claim))
     await settler.drained()
     const error = 'error' in ended ? ended.error?.message : undefined
     return { id: claim.id, kind: claim.kind, attempt: claim.attempt, outcome: ended.outcome, error }
   }
 
   async #promote(): Promise<void> {
-    await this.#database.pool.query(`
-      update sluice.job set state = 'ready', run_at = null
-      where state = 'scheduled' and run_at <= sluice.now()`)
+    // Alone with its database, the kit is the leader.
+    await this.#database.pool.query(`update sluice.leader set term = term + 1, until = 'infinity'`)
+    await this.#database.pool.query('select from sluice.leader, sluice.promote(term, 1000000)')
   }
 
   /** The pools that have ready jobs, and the kinds among them that are not ours. */

@@ -1,7 +1,7 @@
 /**
  * A claim: a worker's hold on a job, identified by job id and fence.
  *
- * The statement is one call of `sluice.claim` (migrations/0003): 10 µs a job at five hundred a call, measured with keys, checks and fences on.
+ * The statement is one call of `sluice.claim` (migrations/0006): 10 µs a job at five hundred a call, measured with keys, checks and fences on.
  */
 import type { Database, Statement } from '../postgres/database.ts'
 
@@ -18,22 +18,44 @@ export interface Claim {
   readonly owner: string | undefined
   readonly root: number | undefined
   readonly createdAtMs: number
+  readonly run: number | undefined
+  /** The event that brought it about. */
+  readonly event: number | undefined
+  /** Nothing for the open lane. */
+  readonly lane: string | undefined
 }
 
-const claimStatement: Statement = {
-  name: 'sluice_claim',
-  text: `select id, fence, kind, payload, attempt, max_attempts, crashes, rank, owner, root, created_ms from sluice.claim($1, $2, $3, $4, $5)`,
+/** What came of a look at the lanes. */
+export interface LanedClaims {
+  readonly claims: Claim[]
+  /** A lane was passed over or had more: look again. */
+  readonly again: boolean
+}
+
+const columns = 'id, fence, kind, payload, attempt, max_attempts, crashes, rank, owner, root, created_ms, run, event'
+
+const claimStatement: Statement = { name: 'sluice_claim', text: `select ${columns} from sluice.claim($1, $2, $3, $4, $5)` }
+
+const lanedStatement: Statement = {
+  name: 'sluice_claim_laned',
+  text: `select ${columns}, lane, again from sluice.claim_laned($1, $2, $3, $4, $5)`,
 }
 
 const suspectStatement: Statement = {
   name: 'sluice_claim_suspect',
-  text: `select id, fence, kind, payload, attempt, max_attempts, crashes, rank, owner, root, created_ms from sluice.claim_suspect($1, $2, $3)`,
+  text: `select ${columns}, lane from sluice.claim_suspect($1, $2, $3)`,
 }
 
-type ClaimRow = [number, number, string, string, number, number, number, number, string | null, number | null, number]
+type ClaimRow = [
+  ...[number, number, string, string, number, number, number, number, string | null, number | null, number],
+  ...[run: number | null, event: number | null, lane?: string],
+]
+type LanedRow = [...Required<ClaimRow>, again: boolean]
+/** More lanes a claim would share its slots too thinly; fewer would let a stranger wait. */
+const lanesMax = 16
 
 export const lowestRank = Number.MIN_SAFE_INTEGER
-/** After so many dead processes a job runs alone; migrations/0003 knows the same number. */
+/** After so many dead processes a job runs alone; migrations/0006 knows the same number. */
 export const suspectCrashes = 2
 
 export interface ClaimRequest {
@@ -53,6 +75,17 @@ export async function claimJobs(
   return rows.map(toClaim).toSorted((a, b) => a.rank - b.rank || a.id - b.id)
 }
 
+/** Jobs of the lanes that waited longest, each with its permits reserved. */
+export async function claimLaned(
+  database: Database,
+  { pool, worker, slots, unknownKinds }: Omit<ClaimRequest, 'since'>,
+): Promise<LanedClaims> {
+  const values = [pool, worker, slots, lanesMax, unknownKinds]
+  const rows = await database.send<LanedRow>(database.hot, lanedStatement, values)
+  const claims = rows.filter(([id]) => id !== null).map((row) => toClaim(row.slice(0, -1) as unknown as ClaimRow))
+  return { claims: claims.toSorted((a, b) => a.rank - b.rank || a.id - b.id), again: rows[0]?.at(-1) === true }
+}
+
 /** One job that was held by processes that died, for a worker that runs nothing else. */
 export async function claimSuspect(
   database: Database,
@@ -65,7 +98,7 @@ export async function claimSuspect(
 }
 
 function toClaim(row: ClaimRow): Claim {
-  const [id, fence, kind, payload, attempt, maxAttempts, crashes, rank, owner, root, createdAtMs] = row
+  const [id, fence, kind, payload, attempt, maxAttempts, crashes, rank, owner, root, createdAtMs, run, event, lane] = row
   return {
     id,
     fence,
@@ -78,5 +111,8 @@ function toClaim(row: ClaimRow): Claim {
     owner: owner ?? undefined,
     root: root ?? undefined,
     createdAtMs,
+    run: run ?? undefined,
+    event: event ?? undefined,
+    lane: lane || undefined,
   }
 }

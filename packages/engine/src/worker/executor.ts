@@ -7,6 +7,7 @@
 import type { JobContext } from '../job/context.ts'
 import type { AnyKind } from '../job/kind.ts'
 import { isOutcome, type Outcome } from '../job/outcome.ts'
+import { type BudgetReport, checkReport } from '../lane/budget-report.ts'
 import type { Clock, Timer } from '../support/clock.ts'
 import { SluiceError } from '../support/errors.ts'
 import type { Claim } from './claim.ts'
@@ -24,7 +25,13 @@ export interface ExecutorDeps {
 export type StopReason = 'canceled' | 'lease lost' | 'shutdown'
 
 /** A handler that waits for nothing is judged at once, without a promise: that is a tenth of what a small job costs. */
-export function execute(claim: Claim, kind: AnyKind, stop: StopSwitch, deps: ExecutorDeps): Verdict | Promise<Verdict> {
+export function execute(
+  claim: Claim,
+  kind: AnyKind,
+  stop: StopSwitch,
+  deps: ExecutorDeps,
+  report: ((said: BudgetReport) => void) | undefined,
+): Verdict | Promise<Verdict> {
   const verdict = (outcome: Outcome): Verdict => judge(claim, kind, outcome, deps.random())
   let payload: unknown
   try {
@@ -41,6 +48,10 @@ export function execute(claim: Claim, kind: AnyKind, stop: StopSwitch, deps: Exe
     maxAttempts: claim.maxAttempts,
     createdAt: new Date(claim.createdAtMs),
     idempotencyKey: `sluice-job-${claim.id}`,
+    lane: claim.lane,
+    run: claim.run,
+    event: claim.event,
+    report: (said) => report?.(checkReport(said, deps.clock.now())),
     get signal() {
       return stop.signal
     },

@@ -16,6 +16,8 @@ export interface Beat {
   readonly term: number | undefined
   readonly leaderMs: number
   readonly ready: readonly string[]
+  /** Pools with open turns: ready jobs in lanes. */
+  readonly turns: readonly string[]
   readonly cancel: readonly number[]
   readonly suspects: boolean
   readonly nowMs: number
@@ -47,6 +49,7 @@ type BeatRow = [
   number | null,
   number,
   string[],
+  string[],
   number[] | null,
   boolean,
   number,
@@ -57,7 +60,7 @@ type BeatRow = [
 
 const statement = {
   name: 'sluice_beat',
-  text: `select known, term, leader_ms, ready, cancel, suspects, now_ms, due_ms, next_lease_ms, chores
+  text: `select known, term, leader_ms, ready, turns, cancel, suspects, now_ms, due_ms, next_lease_ms, chores
          from sluice.beat($1, $2, $3, $4, $5, $6)`,
 }
 const deafIntervalMs = 1_000
@@ -166,12 +169,13 @@ export class Heartbeat implements Service {
         JSON.stringify(running()),
       ])
       if (!row) throw new Error('the heartbeat got an empty answer')
-      const [known, term, leaderMs, ready, cancel, suspects, nowMs, dueMs, nextLeaseMs, chores] = row
+      const [known, term, leaderMs, ready, turns, cancel, suspects, nowMs, dueMs, nextLeaseMs, chores] = row
       return {
         known,
         term: term ?? undefined,
         leaderMs,
         ready: ready ?? [],
+        turns: turns ?? [],
         cancel: cancel ?? [],
         suspects,
         nowMs,

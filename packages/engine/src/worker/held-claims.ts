@@ -3,6 +3,7 @@
  *
  * This record is what cancel reaches, what a lost lease aborts, and what the audit after a reconnect compares with the table.
  */
+import { addReport, type BudgetReport } from '../lane/budget-report.ts'
 import type { Claim } from './claim.ts'
 import type { StopReason } from './executor.ts'
 import { StopSwitch } from './stop-switch.ts'
@@ -12,6 +13,8 @@ interface Held {
   readonly stop: StopSwitch
   /** Given to the settler: a claim ends once. */
   ended: boolean
+  /** What its handler heard about the budget of its lane. */
+  said?: BudgetReport
 }
 
 export class HeldClaims {
@@ -51,6 +54,16 @@ export class HeldClaims {
   /** Nothing if the claim is not ours any more. */
   stopSwitch(claim: Claim): StopSwitch | undefined {
     return this.#find(claim)?.stop
+  }
+
+  /** Takes what the handler of a job in a lane hears about its budget. */
+  reporter(claim: Claim): ((report: BudgetReport) => void) | undefined {
+    const held = claim.lane === undefined ? undefined : this.#find(claim)
+    return held && ((report) => void (held.said = held.said ? addReport(held.said, report) : report))
+  }
+
+  said(claim: Claim): BudgetReport | undefined {
+    return this.#find(claim)?.said
   }
 
   /** True once: whoever hears it settles the claim. */

@@ -27,6 +27,7 @@ class Scene {
       max,
       clock: this.clock,
       claim: (slots, since) => this.#claim(slots, since),
+      claimLaned: async () => ({ claims: [], again: false }),
       run: (claim) => this.#run(claim),
       giveBack: (claims) => this.#takeBack(claims),
       unsettled: () => this.unsettled,
@@ -56,7 +57,7 @@ class Scene {
 
   /** Wakes the pool and waits until it has nothing left to do. */
   async wake(): Promise<void> {
-    this.pool.wake()
+    this.pool.wake('open')
     await settled()
   }
 
@@ -166,7 +167,7 @@ test('[E-20] whatever comes and goes, a pool never runs more than max, and in th
         if ('add' in one) {
           scene.add(one.add, one.rank)
           added += one.add
-          scene.pool.wake()
+          scene.pool.wake('open')
         } else if ('end' in one) scene.end(one.end)
         else scene.clock.turn(one.turn)
         await settled()
@@ -188,7 +189,7 @@ test('[E-11] a wake-up during a claim causes another look, because the claim may
   scene.during = () => {
     scene.during = () => {}
     scene.add(1)
-    scene.pool.wake()
+    scene.pool.wake('open')
   }
   await scene.wake()
   expect(scene.looks).toHaveLength(2)
@@ -288,7 +289,7 @@ describe('[E-03] under load a claim starts its scan where the last one found som
     scene.add(50, 10_000)
     await scene.wake()
     scene.add(1, 5)
-    scene.pool.wake()
+    scene.pool.wake('open')
     const urgent = scene.ready[0]?.id ?? 0
     for (let ms = 0; ms <= 1_100; ms += 100) {
       scene.clock.turn(100)
@@ -304,7 +305,7 @@ describe('[E-03] under load a claim starts its scan where the last one found som
     scene.add(3, 10_000)
     await scene.wake()
     scene.add(1, 5)
-    scene.pool.wake()
+    scene.pool.wake('open')
     // The backlog ends before the next full look would be due.
     for (let i = 0; i < 6; i++) {
       scene.end(1)

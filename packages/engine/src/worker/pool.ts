@@ -9,9 +9,12 @@
  * them; slow jobs are never claimed ahead, and claims that got no slot in time go back, for another process may have one. Under load each
  * claim starts its scan a little before the last rank it got (what runs and what is dead lies below), with a look from the very start now
  * and then, so a more urgent job waits a second at most.
+ *
+ * The open lane and the other lanes are two sources with a flag each. When both may have work they take turns, and jobs of lanes get up to
+ * half of the slots; they are never claimed ahead, because their permits are reserved from the claim on.
  */
 import type { Clock, Timer } from '../support/clock.ts'
-import { type Claim, lowestRank } from './claim.ts'
+import { type Claim, type LanedClaims, lowestRank } from './claim.ts'
 
 export interface PoolOptions {
   readonly name: string
@@ -20,6 +23,8 @@ export interface PoolOptions {
   readonly clock: Clock
   /** Claims for this pool; resolves to nothing when the process must not claim now. */
   readonly claim: (slots: number, since: number) => Promise<Claim[]>
+  /** The same for its lanes. */
+  readonly claimLaned: (slots: number) => Promise<LanedClaims>
   /** Runs one claim to its verdict and hands it to the settler. Never rejects; nothing means that it has ended already. */
   readonly run: (claim: Claim) => Promise<void> | undefined
   /** Takes claims that got no slot in time. */
@@ -37,6 +42,8 @@ const slackMs = 50
 const measureMsMin = 20
 const fullLookEveryMs = 1_000
 const fullLookShare = 50
+const lookAgainMsMin = 10
+const lookAgainMsMax = 5_000
 
 export class Pool {
   readonly name: string
@@ -46,7 +53,13 @@ export class Pool {
   #running = 0
   #queue: Claim[] = []
   #head = 0
+  #lanedQueue: Claim[] = []
+  #lanedInHand = 0
   #maybeMore = false
+  #maybeTurns = false
+  #lanesNext = false
+  #lookAgain: Timer | undefined
+  #lookAgainMs = lookAgainMsMin
   #backlog = false
   #claiming = false
   #held = false
@@ -70,18 +83,25 @@ export class Pool {
   }
 
   get waiting(): number {
-    return this.#queue.length - this.#head
+    return this.#queue.length - this.#head + this.#lanedQueue.length
   }
 
-  /** There may be work: look. */
-  wake(): void {
-    this.#maybeMore = true
+  /** There may be work in the open lane, or in the others: look. */
+  wake(where: 'open' | 'lanes' | 'both' = 'both'): void {
+    if (where !== 'lanes') this.#maybeMore = true
+    if (where !== 'open') {
+      this.#maybeTurns = true
+      this.#lookAgain?.cancel()
+      this.#lookAgain = undefined
+      this.#lookAgainMs = lookAgainMsMin
+    }
     void this.#pump()
   }
 
   /** A job ended or the settler caught up: look, if there was a reason to and no room. */
   goOn(): void {
-    if (this.#maybeMore && !this.#claiming && this.#room() > 0) void this.#pump()
+    if (this.#claiming) return
+    if ((this.#maybeMore && this.#room() > 0) || (this.#maybeTurns && this.#lanedRoom() > 0)) void this.#pump()
   }
 
   /** No more claims and no more starts; gives what was claimed and not started. */
@@ -89,15 +109,22 @@ export class Pool {
     this.#held = true
     this.#patience?.cancel()
     this.#patience = undefined
-    const rest = this.#queue.slice(this.#head)
-    this.#queue = []
-    this.#head = 0
-    return rest
+    this.#lookAgain?.cancel()
+    return this.#takeWaiting()
   }
 
   release(): void {
     this.#held = false
     this.wake()
+  }
+
+  #takeWaiting(): Claim[] {
+    const rest = [...this.#lanedQueue, ...this.#queue.slice(this.#head)]
+    this.#lanedInHand -= this.#lanedQueue.length
+    this.#lanedQueue = []
+    this.#queue = []
+    this.#head = 0
+    return rest
   }
 
   #limit(): number {
@@ -110,6 +137,16 @@ export class Pool {
     const room = this.#limit() + ahead - this.#running - this.waiting
     // Half of what may be in hand is claimed while the other half runs; less at a time would waste what claiming ahead gains.
     return room >= Math.max(1, ahead / 2) ? Math.min(room, Math.max(this.#limit(), Math.ceil(ahead / 2))) : 0
+  }
+
+  #lanedRoom(): number {
+    if (this.#held || this.#lookAgain || this.#options.unsettled() > unsettledMax) return 0
+    const share = this.#maybeMore ? Math.ceil(this.#limit() / 2) : this.#limit() - (this.#running - this.#lanedRunning())
+    return share - this.#lanedInHand
+  }
+
+  #lanedRunning(): number {
+    return this.#lanedInHand - this.#lanedQueue.length
   }
 
   async #pump(): Promise<void> {
@@ -130,8 +167,35 @@ export class Pool {
   }
 
   #claimNext(): Promise<Claim[]> | undefined {
-    const room = this.#room()
-    return this.#maybeMore && room > 0 ? this.#claim(room) : undefined
+    const room = this.#maybeMore ? this.#room() : 0
+    const lanedRoom = this.#maybeTurns ? this.#lanedRoom() : 0
+    if (lanedRoom > 0 && (this.#lanesNext || room <= 0)) {
+      this.#lanesNext = false
+      return this.#claimLaned(lanedRoom)
+    }
+    this.#lanesNext = true
+    return room > 0 ? this.#claim(room) : undefined
+  }
+
+  async #claimLaned(room: number): Promise<Claim[]> {
+    this.#maybeTurns = false
+    this.#measure()
+    const { claims, again } = await this.#options.claimLaned(room)
+    this.#lanedInHand += claims.length
+    this.#backlog = claims.length === room
+    if (claims.length > 0) this.#lookAgainMs = lookAgainMsMin
+    else if (again) this.#lookLater()
+    if (again || this.#backlog) this.#maybeTurns = true
+    return claims
+  }
+
+  /** Somebody else holds the lanes that are left and lets them go in a moment; or their jobs are not for this process, and it asks less and less. */
+  #lookLater(): void {
+    this.#lookAgain = this.#options.clock.after(this.#lookAgainMs, () => {
+      this.#lookAgain = undefined
+      this.goOn()
+    })
+    this.#lookAgainMs = Math.min(this.#lookAgainMs * 2, lookAgainMsMax)
   }
 
   async #claim(room: number): Promise<Claim[]> {
@@ -167,19 +231,20 @@ export class Pool {
       this.#queue = this.#queue.slice(this.#head)
       this.#head = 0
     }
-    for (const claim of claims) this.#queue.push(claim)
+    for (const claim of claims) (claim.lane === undefined ? this.#queue : this.#lanedQueue).push(claim)
     this.#patience ??= this.#watch()
   }
 
   #fill(): void {
     // What was claimed while a backlog stood has a slot, also when the backlog is gone by now.
-    while (!this.#held && this.#running < this.max && this.#head < this.#queue.length) {
-      const claim = this.#queue[this.#head++] as Claim
+    while (!this.#held && this.#running < this.max && this.waiting > 0) {
+      const claim = this.#lanedQueue.shift() ?? (this.#queue[this.#head++] as Claim)
       this.#running++
       this.#started++
+      const laned = claim.lane !== undefined
       const running = this.#options.run(claim)
-      if (running) void running.then(this.#afterRun)
-      else this.#count()
+      if (running) void running.then(laned ? this.#afterLanedRun : this.#afterRun)
+      else this.#count(laned)
     }
   }
 
@@ -193,19 +258,23 @@ export class Pool {
         this.#perMs = 0
         this.#ended = 0
         this.#maybeMore = true
-        this.#options.giveBack(this.#queue.splice(this.#head))
+        this.#options.giveBack(this.#takeWaiting())
         this.goOn()
       } else this.#patience = this.#watch()
     })
   }
 
-  #count(): void {
+  #count(laned: boolean): void {
     this.#running--
     this.#ended++
+    if (laned) this.#lanedInHand--
   }
 
-  #afterRun = (): void => {
-    this.#count()
+  #afterRun = (): void => this.#after(false)
+  #afterLanedRun = (): void => this.#after(true)
+
+  #after(laned: boolean): void {
+    this.#count(laned)
     this.#fill()
     this.goOn()
   }

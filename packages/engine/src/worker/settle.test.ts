@@ -3,7 +3,7 @@ import pg from 'pg'
 import { expect } from 'vitest'
 import { eventually, test } from '../../../../test/support/database.ts'
 
-const settleCall = `select sluice.settle(1000, array[$1::bigint], array[$2::bigint], array[$3], array[60000::float8], array[null::timestamptz], array[null::jsonb]) as stale`
+const settleCall = `select stale from sluice.settle(1000, array[$1::bigint], array[$2::bigint], array[$3], array[60000::float8], array[null::timestamptz], array[null::jsonb], array[0], null, true)`
 
 /** A claimed job, and a second connection. */
 async function scene(client: pg.Client, url: string) {

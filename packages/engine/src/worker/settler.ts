@@ -11,7 +11,8 @@
  */
 import { enqueueOn } from '../job/enqueue.ts'
 import { addDays, isMissingDay } from '../job/missing-day.ts'
-import { encodeRequest } from '../job/request.ts'
+import { encodeRequest, type Family } from '../job/request.ts'
+import type { BudgetReport } from '../lane/budget-report.ts'
 import type { Database } from '../postgres/database.ts'
 import { isTransient } from '../postgres/transient.ts'
 import { type Clock, pause } from '../support/clock.ts'
@@ -19,7 +20,7 @@ import type { Probe } from '../support/fail-point.ts'
 import type { Log } from '../support/log.ts'
 import type { Claim } from './claim.ts'
 import type { Verdict } from './judge.ts'
-import { type Ended, lockClaim, settle } from './settle.ts'
+import { countInRuns, type Ended, lockClaim, settle } from './settle.ts'
 
 export interface SettlerOptions {
   readonly database: Database
@@ -64,9 +65,9 @@ export class Settler {
     return this.#plain.length + this.#writes.length + this.#groupsUnderWay * groupSizeMax + this.#writesUnderWay
   }
 
-  add(claim: Claim, verdict: Verdict): void {
-    if (verdict.outcome === 'done' && verdict.write) this.#writes.push({ claim, verdict })
-    else this.#plain.push({ claim, verdict })
+  add(claim: Claim, verdict: Verdict, said?: BudgetReport): void {
+    if (verdict.outcome === 'done' && verdict.write) this.#writes.push({ claim, verdict, said })
+    else this.#plain.push({ claim, verdict, said })
     if (this.#flushSoon) return
     this.#flushSoon = true
     setImmediate(() => {
@@ -130,7 +131,7 @@ export class Settler {
 
   async #plainly(group: readonly Ended[]): Promise<void> {
     const { database, worker, probe } = this.#options
-    const settling = settle(database, database.hot, worker(), group)
+    const settling = settle(database, database.hot, worker(), group, true)
     void probe('settle sent')
     await settling
     await probe('settled')
@@ -148,15 +149,18 @@ export class Settler {
       }
       const held = group.filter(({ claim }) => !stale.has(claim.id)).toSorted((a, b) => a.claim.id - b.claim.id)
       if (held.length === 0) return
-      for (const id of await settle(database, client, worker(), held)) stale.add(id)
-      const children = held.flatMap(({ claim, verdict }) =>
-        stale.has(claim.id) || verdict.outcome !== 'done' || !verdict.next
-          ? []
-          : verdict.next.map((request) =>
-              encodeRequest(request, { payloadBytesMax: payloadBytesMax() }, { parent: claim.id, root: claim.root ?? claim.id }),
-            ),
+      const settled = await settle(database, client, worker(), held, false)
+      for (const id of settled.stale) stale.add(id)
+      const parents = held.flatMap(({ claim, verdict }) =>
+        stale.has(claim.id) || verdict.outcome !== 'done' ? [] : (verdict.next ?? []).map((request) => ({ claim, request })),
       )
-      await enqueueOn(client, children, true)
+      const limits = { payloadBytesMax: payloadBytesMax() }
+      const children = parents.map(({ claim, request }) => encodeRequest(request, limits, familyOf(claim)))
+      const enqueued = await enqueueOn(client, children, true)
+      const added = new Map<number, number>()
+      for (const [at, { claim }] of parents.entries())
+        if (claim.run !== undefined && enqueued[at]?.created) added.set(claim.run, (added.get(claim.run) ?? 0) + 1)
+      await countInRuns(database, client, settled.inRuns, added)
       await probe('before commit')
     })
     await probe('settled')
@@ -184,12 +188,16 @@ export class Settler {
     const verdict = onWriteFailed(one.claim, error)
     let ended = false
     try {
-      ended = await this.#persist(() => this.#plainly([{ claim: one.claim, verdict }]), Number.POSITIVE_INFINITY)
+      ended = await this.#persist(() => this.#plainly([{ ...one, verdict }]), Number.POSITIVE_INFINITY)
     } catch (trouble) {
       log.error('claim could not be settled', { job: one.claim.id, reason: String(trouble) })
     }
     onOver([one], ended)
   }
+}
+
+function familyOf({ id, root, run, event }: Claim): Family {
+  return { parent: id, root: root ?? id, run, event }
 }
 
 /**

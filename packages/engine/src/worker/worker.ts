@@ -9,8 +9,9 @@ import { type Clock, pause } from '../support/clock.ts'
 import { noProbe, type Probe } from '../support/fail-point.ts'
 import type { Log } from '../support/log.ts'
 import type { Service } from '../support/service.ts'
-import { type Claim, claimJobs, claimSuspect, suspectCrashes } from './claim.ts'
+import { type Claim, suspectCrashes } from './claim.ts'
 import { ClaimGate } from './claim-gate.ts'
+import { Claimer } from './claimer.ts'
 import { type ExecutorDeps, execute } from './executor.ts'
 import type { Beat } from './heartbeat.ts'
 import { HeldClaims } from './held-claims.ts'
@@ -20,6 +21,7 @@ import { Pool } from './pool.ts'
 import { auditWorker, deregisterWorker, markStopping, registerWorker } from './register.ts'
 import type { Ended } from './settle.ts'
 import { Settler } from './settler.ts'
+import { Suspects } from './suspects.ts'
 
 export interface WorkerOptions {
   readonly database: Database
@@ -37,8 +39,6 @@ export interface WorkerOptions {
   readonly onBusy: () => void
 }
 
-const claimRetryMs = 250
-
 export class Worker implements Service {
   readonly pools: ReadonlyMap<string, Pool>
   readonly unknownKinds = new Set<string>()
@@ -49,8 +49,8 @@ export class Worker implements Service {
   readonly #held = new HeldClaims()
   readonly #gate: ClaimGate
   #id = 0
-  #alone: Promise<void> | undefined
-  #callOff: () => void = () => {}
+  readonly #claimer: Claimer
+  readonly #suspects: Suspects
   #waitingForEnd: (() => void)[] = []
   #stopping: Promise<void> | undefined
 
@@ -80,6 +80,23 @@ export class Worker implements Service {
       onWriteFailed: (claim, error) => judge(claim, this.#kind(claim), { type: 'retry', error }, options.random()),
       onOver: (group, ended) => this.#forget(group, ended),
     })
+    this.#claimer = new Claimer({
+      ...{ database, clock, log, probe, gate: this.#gate },
+      worker: () => this.#id,
+      mayClaim: () => trusted() && !this.#stopping && !this.#suspects.alone,
+      unknownKinds: () => [...this.unknownKinds],
+      admit: (claims) => this.#admit(claims),
+      lookAgain: (pool) => this.pools.get(pool)?.wake(),
+    })
+    this.#suspects = new Suspects({
+      log,
+      makeRoom: () => this.#handBackWaiting(),
+      allEnded: () => this.#allEnded(),
+      runNext: () => this.#runSuspect(),
+      goOn: () => {
+        for (const pool of this.pools.values()) pool.release()
+      },
+    })
     this.pools = new Map(
       Object.entries(options.pools).map(([name, { core, max }]) => [
         name,
@@ -88,7 +105,8 @@ export class Worker implements Service {
           core,
           max,
           clock,
-          claim: (slots, since) => this.#claim(name, slots, since),
+          claim: (slots, since) => this.#claimer.open(name, slots, since),
+          claimLaned: (slots) => this.#claimer.laned(name, slots),
           run: (claim) => this.#run(claim),
           giveBack: (claims) => {
             for (const claim of claims) this.#end(claim, handBack)
@@ -116,9 +134,12 @@ export class Worker implements Service {
     for (const pool of this.pools.values()) pool.wake()
   }
 
-  wake(pool: string): void {
-    if (pool === '*') this.wakeAll()
-    else this.pools.get(pool)?.wake()
+  /** 'ready:POOL' or 'turn:POOL', or '*' for all pools. */
+  wake(topic: string): void {
+    const [sort = '', ...rest] = topic.split(':')
+    const where = sort === 'turn' ? 'lanes' : 'open'
+    const pool = rest.join(':')
+    for (const one of pool === '*' ? this.pools.values() : [this.pools.get(pool)]) one?.wake(where)
   }
 
   cancel(id: number): void {
@@ -136,14 +157,15 @@ export class Worker implements Service {
     for (const id of beat.cancel) this.cancel(id)
     this.#gate.onBeat()
     if (this.#gate.auditDue) this.wakeAll()
-    for (const pool of beat.ready) this.pools.get(pool)?.wake()
-    if (beat.suspects) this.#runSuspects()
-    else this.#callOff()
+    for (const pool of beat.ready) this.pools.get(pool)?.wake('open')
+    for (const pool of beat.turns) this.pools.get(pool)?.wake('lanes')
+    if (beat.suspects) this.hearSuspects(true)
+    else this.#suspects.callOff()
   }
 
   /** Jobs that are suspected of killing their process wait for one that is idle. */
-  hearSuspects(): void {
-    if (!this.busy) this.#runSuspects()
+  hearSuspects(evenIfBusy = false): void {
+    if ((evenIfBusy || !this.busy) && !this.#stopping) this.#suspects.run()
   }
 
   /** Lets running jobs end for `graceMs` and hands back the rest: no attempt is burned and nothing waits for a lease. */
@@ -155,7 +177,7 @@ export class Worker implements Service {
   async #leave(graceMs: number): Promise<void> {
     const { database, clock, log } = this.#options
     await markStopping(database, this.#id).catch(() => {})
-    for (const pool of this.pools.values()) for (const claim of pool.hold()) this.#end(claim, handBack)
+    this.#handBackWaiting()
     const over = new AbortController()
     await Promise.race([this.#allEnded(), pause(clock, graceMs, over.signal)])
     over.abort()
@@ -178,35 +200,13 @@ export class Worker implements Service {
     if (this.#held.size === 0 && !this.#gate.claiming) for (const resolve of this.#waitingForEnd.splice(0)) resolve()
   }
 
-  async #claim(pool: string, slots: number, since: number): Promise<Claim[]> {
-    const { database, clock, probe, trusted, log } = this.#options
-    if (!trusted() || this.#stopping || this.#alone) return []
-    if (!(await this.#gate.open()) || this.#stopping || this.#alone) return []
-    try {
-      return await this.#gate.pass(
-        async () => {
-          const claiming = claimJobs(database, { pool, worker: this.#id, slots, since, unknownKinds: [...this.unknownKinds] })
-          void probe('claim sent')
-          const claims = await claiming
-          if (claims.length > 0) await probe('claimed')
-          return claims
-        },
-        (claims) => this.#admit(claims),
-      )
-    } catch (error) {
-      log.warn('claim failed', { pool, reason: String(error) })
-      clock.after(claimRetryMs, () => this.wake(pool))
-      return []
-    }
-  }
-
   /** Keeps what this process can run and hands back what it does not know (a newer version's kinds, while a deploy rolls on). */
   #admit(claims: Claim[]): Claim[] {
     const wasIdle = this.#held.size === 0
     const mine = claims.filter((claim) => {
       this.#held.hold(claim)
       const known = this.#options.kinds.has(claim.kind)
-      if (known && !this.#stopping && (!this.#alone || claim.crashes >= suspectCrashes)) return true
+      if (known && !this.#stopping && (!this.#suspects.alone || claim.crashes >= suspectCrashes)) return true
       if (!known) this.unknownKinds.add(claim.kind)
       this.#end(claim, handBack)
       return false
@@ -218,7 +218,8 @@ export class Worker implements Service {
   #run(claim: Claim): Promise<void> | undefined {
     const stop = this.#held.stopSwitch(claim)
     if (!stop) return undefined
-    const verdict = stop.reason === 'canceled' ? canceled : execute(claim, this.#kind(claim), stop, this.#executor)
+    const verdict =
+      stop.reason === 'canceled' ? canceled : execute(claim, this.#kind(claim), stop, this.#executor, this.#held.reporter(claim))
     if (this.#options.probe === noProbe && !(verdict instanceof Promise)) {
       this.#end(claim, verdict)
       return undefined
@@ -233,7 +234,8 @@ export class Worker implements Service {
   }
 
   #end(claim: Claim, verdict: Verdict): void {
-    if (this.#held.end(claim)) this.#settler.add(claim, verdict)
+    const said = this.#held.said(claim)
+    if (this.#held.end(claim)) this.#settler.add(claim, verdict, said)
   }
 
   #kind(claim: Claim): AnyKind {
@@ -263,35 +265,19 @@ export class Worker implements Service {
     for (const pool of this.pools.values()) pool.release()
   }
 
-  /** Jobs that were held by two processes that died run again alone: if this one dies too, there is one suspect left. */
-  #runSuspects(): void {
-    if (this.#alone || this.#stopping) return
-    this.#alone = this.#runAlone()
-      .catch((error: unknown) => this.#options.log.warn('suspects wait', { reason: String(error) }))
-      .finally(() => {
-        this.#alone = undefined
-        for (const pool of this.pools.values()) pool.release()
-      })
+  /** Claims a suspect and runs it to its end; false when there is none, or when it is not the time. */
+  async #runSuspect(): Promise<boolean> {
+    if (this.busy || this.#stopping || !this.#options.trusted()) return false
+    const found = await this.#claimer.suspect([...this.pools.keys()])
+    if (!found) return false
+    const { id, kind, crashes } = found.claim
+    this.#options.log.warn('suspect runs alone', { job: id, kind, crashes })
+    if (found.mine) await this.#run(found.claim)
+    await this.#settler.drained()
+    return true
   }
 
-  async #runAlone(): Promise<void> {
-    const { database, log } = this.#options
+  #handBackWaiting(): void {
     for (const pool of this.pools.values()) for (const claim of pool.hold()) this.#end(claim, handBack)
-    // An idle process may take them meanwhile; then this one goes on with what it was doing.
-    const calledOff = new Promise<void>((resolve) => {
-      this.#callOff = resolve
-    })
-    await Promise.race([this.#allEnded(), calledOff])
-    while (!this.busy && !this.#stopping && this.#options.trusted()) {
-      if (!(await this.#gate.open())) return
-      const found = await this.#gate.pass(
-        () => claimSuspect(database, this.#id, [...this.pools.keys()], [...this.unknownKinds]),
-        (claim) => claim && { claim, mine: this.#admit([claim]).length > 0 },
-      )
-      if (!found) return
-      log.warn('suspect runs alone', { job: found.claim.id, kind: found.claim.kind, crashes: found.claim.crashes })
-      if (found.mine) await this.#run(found.claim)
-      await this.#settler.drained()
-    }
   }
 }

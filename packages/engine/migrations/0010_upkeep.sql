@@ -19,7 +19,7 @@ as $$
 -- A process's heartbeat, its claim to leadership and its backstop for lost wake-ups, in one round trip. `known` is false when the process was
 -- declared dead: whatever it holds belongs to others now.
 create function sluice.beat(in_worker bigint, lease_ms integer, pools text[], unknown_kinds text[], may_lead boolean, in_running jsonb,
-  out known boolean, out term bigint, out leader_ms double precision, out ready text[], out cancel bigint[],
+  out known boolean, out term bigint, out leader_ms double precision, out ready text[], out turns text[], out cancel bigint[],
   out suspects boolean, out now_ms double precision, out due_ms double precision, out next_lease_ms double precision, out chores boolean)
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
@@ -54,6 +54,9 @@ begin
     where not exists (select from sluice.pause p where p.scope = 'pool' and p.name = pool)
       and exists (select from sluice.job j where j.shelf is null and j.state = 'ready' and j.pool = pool and j.lane = '' and j.crashes < 2 and j.kind <> all(unknown_kinds)
                   and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)));
+  turns := array(
+    select pool from unnest(pools) as pool
+    where not exists (select from sluice.pause p where p.scope = 'pool' and p.name = pool) and exists (select from sluice.turn t where t.pool = pool and t.open));
   cancel := array(select j.id from sluice.job j where j.cancel_at is not null and j.state = 'running' and j.worker = in_worker);
   suspects := exists (select from sluice.job j where j.crashes >= 2 and j.state = 'ready' and j.pool = any(pools) and j.kind <> all(unknown_kinds)
                       and not exists (select from sluice.pause p where (p.scope = 'kind' and p.name = j.kind) or (p.scope = 'pool' and p.name = j.pool))
@@ -62,7 +65,8 @@ begin
                                                        and w.pools ? j.pool and j.kind = any(w.kinds))));
   now_ms := date_part('epoch', at) * 1000;
   if term is not null then
-    due_ms := (select extract(epoch from j.run_at - at) * 1000 from sluice.job j where j.shelf = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1);
+    due_ms := least((select extract(epoch from j.run_at - at) * 1000 from sluice.job j where j.shelf = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1),
+                    (select extract(epoch from l.opens_at - at) * 1000 from sluice.lane l where l.opens_at is not null order by l.opens_at limit 1));
     next_lease_ms := (select extract(epoch from min(w.lease_until) - at) * 1000 from sluice.worker w where w.id <> in_worker);
     chores := exists (select from sluice.pause p where p.scope = 'kind' and not p.parked)
       or exists (select from sluice.paused_kinds() as kind where not exists (select from sluice.pause p where p.scope = 'kind' and p.name = kind))
@@ -71,8 +75,8 @@ begin
   end if;
 end $$;
 
--- Jobs whose time has come become ready. Answers how many, in which pools, and in how many ms the next one falls due.
-create function sluice.promote(in_term bigint, batch integer, out moved integer, out pools text[], out due_ms double precision)
+-- Jobs whose time has come become ready, lanes whose time has come open. Answers how many jobs, whom to wake, and in how many ms the next falls due.
+create function sluice.promote(in_term bigint, batch integer, out moved integer, out topics text[], out due_ms double precision)
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
@@ -87,11 +91,16 @@ begin
         run_at = null
     where j.id = any(array(
       select d.id from sluice.job d where d.shelf = 'scheduled' and d.run_at <= at order by d.run_at limit batch for update skip locked))
-    returning j.pool, j.state)
-  select count(*), array_agg(distinct pool) filter (where state = 'ready') into moved, pools from due;
-  perform sluice.wake(pools, null);
-  due_ms := (select extract(epoch from j.run_at - sluice.now()) * 1000
-             from sluice.job j where j.shelf = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1);
+    returning j.pool, j.lane, j.rank, j.state),
+  turns as (
+    insert into sluice.turn (pool, lane, low, served_at)
+    select d.pool, d.lane, min(d.rank), coalesce((select l.served_at from sluice.lane l where l.key = d.lane), '-infinity')
+    from due d where d.lane <> '' and d.state = 'ready' group by d.pool, d.lane)
+  select count(*), array_agg(distinct sluice.topic(pool, lane)) filter (where state = 'ready') into moved, topics from due;
+  perform sluice.wake(topics, null);
+  due_ms := least((select extract(epoch from j.run_at - sluice.now()) * 1000
+                   from sluice.job j where j.shelf = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1),
+                  sluice.open_lanes(in_term));
 end $$;
 
 -- Jobs of processes that are gone go back, their fence raised, so the old claim is void at once. A job that kills its host again and again is
@@ -99,7 +108,7 @@ end $$;
 -- whose jobs were not all to be had stays for the next round. A claim holds its process's row, so none can slip in between. There is no index on
 -- `worker`, which every claim would have to write: finding the jobs of the dead means walking the queue once. `sweep` also looks for jobs whose
 -- process has no row at all.
-create function sluice.rescue(in_term bigint, crashes_max integer, sweep boolean, out rescued integer, out failed integer, out dead text[], out pools text[])
+create function sluice.rescue(in_term bigint, crashes_max integer, sweep boolean, out rescued integer, out failed integer, out dead text[], out topics text[])
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
 as $$
@@ -109,6 +118,8 @@ declare
   victims bigint[];
   locked bigint[];
   told boolean;
+  lanes sluice.lane_change[];
+  ended sluice.run_end[];
 begin
   rescued := 0;
   failed := 0;
@@ -134,9 +145,9 @@ begin
   gone as (
     delete from sluice.job j where j.id = any(array(select id from lost)) and j.cancel_at is not null returning j.*),
   booked as (
-    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, attempt, fence, worker, created_at,
+    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
                                    started_at, finished_at, error)
-    select g.id, g.kind, g.pool, g.lane, g.owner, 'canceled', g.priority, g.payload, g.key, g.parent, g.root, g.attempt, g.fence, g.worker, g.created_at,
+    select g.id, g.kind, g.pool, g.lane, g.owner, 'canceled', g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
            g.started_at, at, g.error
     from gone g),
   back as (
@@ -149,14 +160,28 @@ begin
                      then jsonb_build_object('code', 'POISON', 'message', format('%s processes died while they ran this job, the last one running nothing else', j.crashes + 1))
                      else j.error end
     where j.id = any(array(select id from lost)) and j.cancel_at is null
-    returning j.pool, j.state, j.crashes)
+    returning j.id, j.pool, j.lane, j.cost, j.rank, j.run, j.state, j.crashes),
+  turns as (
+    insert into sluice.turn (pool, lane, low, served_at)
+    select b.pool, b.lane, min(b.rank), coalesce((select l.served_at from sluice.lane l where l.key = b.lane), '-infinity')
+    from back b where b.lane <> '' and b.state = 'ready' group by b.pool, b.lane)
   select (select count(*) from back where state = 'ready'), (select count(*) from back where state = 'failed'),
-         (select array_agg(distinct pool) from back where state = 'ready'),
+         (select array_agg(distinct sluice.topic(pool, lane)) from back where state = 'ready'),
+         -- Their calls may have been made: the permits count as spent.
+         (select array_agg(row(x.lane, 1, x.cost, 0, 0, 0)::sluice.lane_change)
+          from (select lane, cost from back where lane <> '' union all select lane, cost from gone where lane <> '') x),
+         (select array_agg(row(x.run, x.id, x.state)::sluice.run_end)
+          from (select run, id, state from back where run is not null and state = 'failed' union all select run, id, 'canceled' from gone where run is not null) x),
          (select pg_notify('sluice', 'suspect:') from back where state = 'ready' and crashes >= 2 limit 1) is not null,
          (select array_agg(name) from buried)
-  into rescued, failed, pools, told, dead;
+  into rescued, failed, topics, lanes, ended, told, dead;
+  if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
+  if ended is not null then perform sluice.end_in_runs(ended, null); end if;
   -- A process that died between a commit and its wake-up may have left work nobody was told of.
-  perform sluice.wake(coalesce(pools, case when dead is not null then array(select distinct k.pool from sluice.kind k) end), null);
+  if topics is null and dead is not null then
+    topics := array(select distinct t || k.pool from sluice.kind k, unnest(array['ready:', 'turn:']) as t);
+  end if;
+  perform sluice.wake(topics, null);
 end $$;
 
 -- Jobs of a paused kind step aside, those of a kind that goes on come back, in batches. Answers whether something is left to do.
@@ -168,7 +193,7 @@ declare
   moved integer;
   more boolean := false;
   back integer := 0;
-  pools text[];
+  topics text[];
   p record;
 begin
   if not sluice.leads(in_term) then return false; end if;
@@ -188,9 +213,13 @@ begin
       where r.shelf = 'paused' and r.kind = any(array(
         select kind from sluice.paused_kinds() as kind where not exists (select from sluice.pause q where q.scope = 'kind' and q.name = kind)))
       limit batch for update skip locked))
-    returning j.pool)
-  select count(*), array_agg(distinct pool) into back, pools from again;
-  perform sluice.wake(pools, null);
+    returning j.pool, j.lane, j.rank),
+  turns as (
+    insert into sluice.turn (pool, lane, low, served_at)
+    select a.pool, a.lane, min(a.rank), coalesce((select l.served_at from sluice.lane l where l.key = a.lane), '-infinity')
+    from again a where a.lane <> '' group by a.pool, a.lane)
+  select count(*), array_agg(distinct sluice.topic(pool, lane)) into back, topics from again;
+  perform sluice.wake(topics, null);
   perform sluice.release_followers(array(
     select f.after_key from sluice.job f
     where f.after_key is not null and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed')));

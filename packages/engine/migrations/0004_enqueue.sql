@@ -23,21 +23,47 @@ as $$ select kind || case when key is not null then '/' || key
              else '#' || substr(encode(sha256(convert_to(coalesce(owner, '') || E'\n' || payload::text, 'UTF8')), 'hex'), 1, 32) end $$;
 
 -- Wakes workers of a pool, and the leader when something falls due. A hint: losing it delays until the next heartbeat.
-create function sluice.wake(pools text[], due_at timestamptz) returns void
+-- Topics are 'ready:POOL' for the open lane and 'turn:POOL' for the others.
+create function sluice.wake(topics text[], due_at timestamptz) returns void
 language plpgsql
 as $$
 begin
-  perform pg_notify('sluice', 'ready:' || pool) from unnest(pools) as pool group by pool;
+  perform pg_notify('sluice', topic) from unnest(topics) as topic group by topic;
   if due_at < 'infinity' then
     perform pg_notify('sluice', 'due:' || (extract(epoch from due_at) * 1000)::bigint);
   end if;
 end $$;
 
+-- Which lane a job goes to: the one it names, that of its kind, its owner's own if that has limits, or the open one.
+create function sluice.lane_of(wanted text, of_kind text, owner text) returns text
+language plpgsql stable
+as $$
+begin
+  if wanted is not null then return wanted; end if;
+  if of_kind is not null then return replace(of_kind, '{owner}', coalesce(owner, '')); end if;
+  if owner is not null and exists (select from sluice.owner o where o.name = owner) then return 'owner:' || owner; end if;
+  return '';
+end $$;
+
+-- A job that can never fit into its lane's budget would wait for ever.
+create function sluice.refuse_cost(lane text, cost integer) returns text
+language plpgsql stable
+as $$
+declare
+  most integer := case when lane <> '' then (select l.budget_limit - l.budget_floor from sluice.lane l where l.key = lane) end;
+begin
+  if cost < 1 then perform sluice.refuse('SL002', 'cost must be 1 at least', 'Leave it out for 1.'); end if;
+  if cost > most then
+    perform sluice.refuse('SL004', format('a job of cost %s never fits into lane "%s": at most %s', cost, lane, most), 'Split the job, or raise the budget or lower the floor of the lane.');
+  end if;
+  return null;
+end $$;
+
 -- Inserts one job or finds the one that stands for it. Never locks a running job's row: a stranger's open transaction would hold up its settle.
 create function sluice.enqueue_one(
   kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, run_at timestamptz,
-  key text, mode text, unique_for interval, debounce_max interval, parent bigint, root bigint,
-  out id bigint, out created boolean, out state sluice.job_state)
+  key text, mode text, unique_for interval, debounce_max interval, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint,
+  out id bigint, out created boolean, out state sluice.job_state, out topic text)
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
@@ -52,8 +78,19 @@ declare
   due timestamptz := coalesce(enqueue_one.run_at, at);
   waits text;
   win record;
+  put record;
+  own bigint;
 begin
   created := false;
+  if enqueue_one.mode = 'once' then
+    if enqueue_one.run is null then perform sluice.refuse('SL002', 'a job that is wanted once in a run must belong to one', 'Enqueue it as `next` of a job of the run.'); end if;
+    insert into sluice.run_key (run, key, job) values (enqueue_one.run, full_key, nextval('sluice.job_id_seq')) on conflict do nothing returning job into own;
+    if not found then
+      select r.job into enqueue_one.id from sluice.run_key r where r.run = enqueue_one.run and r.key = full_key;
+      return;
+    end if;
+    full_key := null;
+  end if;
   if enqueue_one.unique_for is not null then
     insert into sluice.key_window (key, until) values (full_key, '-infinity') on conflict do nothing;
     select w.until, w.job into win from sluice.key_window w where w.key = full_key for update;
@@ -73,20 +110,35 @@ begin
           rank = case when j.state = 'paused' or enqueue_one.mode = 'replace' then j.rank
                       else sluice.rank(least(due, j.created_at + enqueue_one.debounce_max), j.priority, step) end
       where j.key = full_key and j.state in ('scheduled', 'ready', 'paused')
-      returning j.id, j.state into enqueue_one.id, enqueue_one.state;
-      if found then return; end if;
+      returning j.id, j.state, j.pool, j.lane, j.rank into put;
+      if found then
+        enqueue_one.id := put.id;
+        enqueue_one.state := put.state;
+        if put.state = 'ready' then
+          topic := sluice.topic(put.pool, put.lane);
+          if put.lane <> '' then perform sluice.add_turn(put.pool, put.lane, put.rank); end if;
+        end if;
+        return;
+      end if;
     end if;
-    insert into sluice.job as j (kind, pool, owner, state, priority, rank, payload, key, key_rule, after_key, parent, root, max_attempts, run_at, created_at)
-    values (enqueue_one.kind, enqueue_one.pool, enqueue_one.owner,
+    insert into sluice.job as j (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, after_key, parent, root, run, event, max_attempts, run_at,
+                               created_at)
+    values (coalesce(own, nextval('sluice.job_id_seq')), enqueue_one.kind, enqueue_one.pool, enqueue_one.lane, enqueue_one.cost, enqueue_one.owner,
             case when waits is not null or enqueue_one.run_at > at then 'scheduled' when paused then 'paused' else 'ready' end::sluice.job_state,
             enqueue_one.priority, sluice.rank(due, enqueue_one.priority, step), enqueue_one.payload,
             case when waits is null then full_key end, case when full_key is not null then rule end, waits,
-            enqueue_one.parent, enqueue_one.root, enqueue_one.max_attempts,
+            enqueue_one.parent, enqueue_one.root, enqueue_one.run, enqueue_one.event, enqueue_one.max_attempts,
             case when waits is not null then 'infinity' when enqueue_one.run_at > at then enqueue_one.run_at end, at)
     on conflict do nothing
-    returning j.id, j.state into enqueue_one.id, enqueue_one.state;
+    returning j.id, j.state, j.rank into put;
     if found then
+      enqueue_one.id := put.id;
+      enqueue_one.state := put.state;
       created := true;
+      if put.state = 'ready' then
+        topic := sluice.topic(enqueue_one.pool, enqueue_one.lane);
+        if enqueue_one.lane <> '' then perform sluice.add_turn(enqueue_one.pool, enqueue_one.lane, put.rank); end if;
+      end if;
       if enqueue_one.unique_for is not null then
         update sluice.key_window w set until = sluice.now() + enqueue_one.unique_for, job = enqueue_one.id where w.key = full_key;
       end if;
@@ -115,8 +167,8 @@ end $$;
 create function sluice.enqueue(
   kind text, payload jsonb default '{}', run_at timestamptz default null, delay interval default null, priority integer default null,
   key text default null, mode text default null, unique_for interval default null, debounce_max interval default null,
-  pool text default null, owner text default null, max_attempts integer default null, wake boolean default true,
-  out id bigint, out created boolean)
+  pool text default null, owner text default null, max_attempts integer default null, wake boolean default true, lane text default null,
+  cost integer default null, out id bigint, out created boolean)
 language plpgsql
 as $$
 #variable_conflict use_column
@@ -125,6 +177,7 @@ declare
   s sluice.setting;
   made record;
   due timestamptz := coalesce(enqueue.run_at, sluice.now() + enqueue.delay);
+  to_lane text;
 begin
   select * into k from sluice.kind where name = enqueue.kind;
   if not found then perform sluice.refuse_kind(enqueue.kind); end if;
@@ -148,22 +201,25 @@ begin
   if enqueue.run_at is not null and enqueue.delay is not null then
     perform sluice.refuse('SL002', 'run_at and delay contradict each other', 'Give one of them.');
   end if;
+  to_lane := sluice.lane_of(enqueue.lane, k.lane, enqueue.owner);
+  perform sluice.refuse_cost(to_lane, coalesce(enqueue.cost, k.cost));
   select * into made from sluice.enqueue_one(
     enqueue.kind, coalesce(enqueue.payload, '{}'), coalesce(enqueue.pool, k.pool), enqueue.owner, coalesce(enqueue.priority, k.priority),
     coalesce(enqueue.max_attempts, k.max_attempts), due, enqueue.key,
     nullif(coalesce(enqueue.mode, k.dedupe, case when enqueue.key is not null or coalesce(enqueue.unique_for, k.unique_for) is not null then 'keep' end), 'none'),
-    case when enqueue.mode = 'none' then null else coalesce(enqueue.unique_for, k.unique_for) end, enqueue.debounce_max, null, null);
+    case when enqueue.mode = 'none' then null else coalesce(enqueue.unique_for, k.unique_for) end, enqueue.debounce_max, null, null,
+    to_lane, coalesce(enqueue.cost, k.cost), null, null);
   id := made.id;
   created := made.created;
   -- A job that was found and changed was locked meanwhile: a claim may have skipped it.
   if wake and made.state is not null then
-    perform sluice.wake(case when made.state = 'ready' then array[coalesce(enqueue.pool, k.pool)] end, case when made.state = 'scheduled' then due end);
+    perform sluice.wake(case when made.topic is not null then array[made.topic] end, case when made.state = 'scheduled' then due end);
   end if;
 end $$;
 
 -- Many jobs in one statement. Rows that hit a key, or whose mode is not plain, go through enqueue_one afterwards, in key order.
 -- Answers the id of each row, and the places (from 1) of rows for which a job was already there. Fields of a row: kind, payload, and where they differ from the kind: pool, owner, priority, max_attempts, delay_ms, run_at, key, mode,
--- unique_ms, debounce_max_ms, parent, root.
+-- unique_ms, debounce_max_ms, parent, root, lane, cost, run, event.
 create function sluice.enqueue_many(jobs jsonb, wake boolean, out ids bigint[], out existing integer[])
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan
@@ -183,7 +239,7 @@ declare
 begin
   select * into s from sluice.setting;
   with input as materialized (
-    select x.id, x.ordinality, x.kind, x.payload, x.owner, x.key, x.debounce_max_ms, x.parent, x.root, d.mode, d.unique_for, d.due_at,
+    select x.id, x.ordinality, x.kind, x.payload, x.owner, x.key, x.debounce_max_ms, x.parent, x.root, x.run, x.event, d.mode, d.unique_for, d.due_at, d.lane, d.cost,
            coalesce(x.pool, k.pool) as pool,
            coalesce(x.priority, k.priority) as priority,
            coalesce(x.max_attempts, k.max_attempts) as max_attempts,
@@ -192,27 +248,40 @@ begin
            case when k.name is null then sluice.refuse_kind(x.kind)
                 when pg_column_size(x.payload) > s.payload_bytes_max * 6      -- the client counted bytes of JSON; jsonb takes up to six times as many
                 then sluice.refuse('SL003', format('payload of a %s job is over the limit of %s bytes', x.kind, s.payload_bytes_max),
-                                   'Store the data elsewhere and enqueue a reference to it.') end as refused
+                                   'Store the data elsewhere and enqueue a reference to it.')
+                when d.lane <> '' then sluice.refuse_cost(d.lane, d.cost) end as refused
     from (select nextval('sluice.job_id_seq') as id, y.*      -- ids in the order of the rows, before the join can shuffle them
           from rows from (jsonb_to_recordset(jobs) as (
             kind text, payload jsonb, pool text, owner text, priority smallint, max_attempts smallint, delay_ms double precision, run_at timestamptz,
-            key text, mode text, unique_ms double precision, debounce_max_ms double precision, parent bigint, root bigint)) with ordinality as y) x
+            key text, mode text, unique_ms double precision, debounce_max_ms double precision, parent bigint, root bigint, lane text, cost smallint, run bigint,
+            event bigint)) with ordinality as y) x
     left join sluice.kind k on k.name = x.kind
     cross join lateral (
       select case when x.mode = 'none' then null else coalesce(x.unique_ms * interval '1 ms', k.unique_for) end as unique_for,
              coalesce(x.run_at, at + x.delay_ms * interval '1 ms') as due_at,
+             case when x.lane is null and k.lane is null and x.owner is null then '' else sluice.lane_of(x.lane, k.lane, x.owner) end as lane,
+             coalesce(x.cost, k.cost) as cost,
              nullif(coalesce(x.mode, k.dedupe, case when coalesce(x.key, x.unique_ms::text, k.unique_for::text) is not null then 'keep' end), 'none') as mode) d),
+  once as (
+    insert into sluice.run_key (run, key, job) select run, full_key, id from input where mode = 'once' and run is not null order by full_key, ordinality
+    on conflict do nothing
+    returning job),
   fresh as (
-    insert into sluice.job (id, kind, pool, owner, state, priority, rank, payload, key, key_rule, parent, root, max_attempts, run_at, created_at)
-    select id, kind, pool, owner, state, priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
-           full_key, case when full_key is not null then 'end' end, parent, root, max_attempts, case when due_at > at then due_at end, at
+    insert into sluice.job (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, parent, root, run, event, max_attempts, run_at, created_at)
+    select id, kind, pool, lane, cost, owner, state, priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
+           case when mode = 'keep' then full_key end, case when mode = 'keep' then 'end' end, parent, root, run, event, max_attempts,
+           case when due_at > at then due_at end, at
     from input
-    where unique_for is null and (mode is null or mode = 'keep')
+    where unique_for is null and (mode is null or mode = 'keep' or (mode = 'once' and id in (select job from once)))
     order by full_key nulls last, ordinality      -- two statements that share keys must meet them in the same order; of equal rows the first is kept
     on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
-    returning id, state, pool, run_at)
+    returning id, state, pool, lane, rank, run_at),
+  turns as (
+    insert into sluice.turn (pool, lane, low, served_at)
+    select f.pool, f.lane, f.low, coalesce((select l.served_at from sluice.lane l where l.key = f.lane), '-infinity')
+    from (select pool, lane, min(rank) as low from fresh where lane <> '' and state = 'ready' group by pool, lane) f)
   select (select array_agg(id) from (select id from input order by ordinality) i),
-         array(select distinct pool from fresh where state = 'ready'),
+         array(select distinct sluice.topic(pool, lane) from fresh where state = 'ready'),
          (select min(run_at) from fresh),
          case when (select count(*) from fresh) < jsonb_array_length(jobs)
               then (select json_agg(to_json(i) order by i.full_key, i.ordinality) from input i where not exists (select from fresh f where f.id = i.id)) end
@@ -221,84 +290,15 @@ begin
   if rest is not null then
     for r in select * from json_to_recordset(rest) as (
       ordinality integer, kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, due_at timestamptz,
-      key text, mode text, unique_for interval, debounce_max_ms double precision, parent bigint, root bigint)
+      key text, mode text, unique_for interval, debounce_max_ms double precision, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint)
     loop
       select * into made from sluice.enqueue_one(r.kind, r.payload, r.pool, r.owner, r.priority, r.max_attempts, r.due_at, r.key, r.mode,
-        r.unique_for, r.debounce_max_ms * interval '1 ms', r.parent, r.root);
+        r.unique_for, r.debounce_max_ms * interval '1 ms', r.parent, r.root, r.lane, r.cost, r.run, r.event);
       ids[r.ordinality] := made.id;
       if not made.created then existing := existing || r.ordinality; end if;
-      if made.state = 'ready' then ready := ready || r.pool; end if;
+      if made.topic is not null then ready := ready || made.topic; end if;
       if made.state = 'scheduled' then due := least(due, r.due_at); end if;
     end loop;
   end if;
   if wake then perform sluice.wake(ready, due); end if;
-end $$;
-
--- Many jobs of one kind that differ in their payload only: the usual bulk, for half of the cost. It hopes that no key is taken: "on conflict"
--- would look into the index twice for each row. If one is, or if the kind has other rules, the jobs take the long way.
-create function sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, out ids bigint[], out existing integer[])
-language plpgsql
-  set plan_cache_mode = force_generic_plan
-as $$
-#variable_conflict use_column
-declare
-  at timestamptz := sluice.now();
-  k record;
-begin
-  -- The planner is not held by the hand here: nothing below reads a table that grows.
-  select kind.*, s.payload_bytes_max * 6 as bytes_max, s.payload_bytes_max, sluice.rank(at, kind.priority, s.priority_step_ms) as rank,
-         case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused' else 'ready' end::sluice.job_state as state
-  into k
-  from sluice.kind, sluice.setting s
-  where kind.name = in_kind;
-  if not found then perform sluice.refuse_kind(in_kind); end if;
-  if k.unique_for is null and coalesce(k.dedupe, 'keep') = 'keep' then
-    begin
-      with fresh as (
-        insert into sluice.job (id, kind, pool, state, priority, rank, payload, key, key_rule, max_attempts, created_at)
-        select x.id, in_kind, k.pool, k.state, k.priority, k.rank, x.payload, x.full_key, case when x.full_key is not null then 'end' end,
-               k.max_attempts, at
-        from (select nextval('sluice.job_id_seq') as id, p.value as payload,      -- ids in the order of the payloads
-                     case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, p.value) end as full_key,
-                     case when pg_column_size(p.value) > k.bytes_max
-                          then sluice.refuse('SL003', format('payload of a %s job is over the limit of %s bytes', in_kind, k.payload_bytes_max),
-                                             'Store the data elsewhere and enqueue a reference to it.') end as refused
-              from jsonb_array_elements(payloads) as p) x
-        where x.refused is null
-        order by x.full_key      -- two statements that share keys must meet them in the same order
-        returning id)
-      select array_agg(id order by id) into ids from fresh;
-      if wake and k.state = 'ready' then perform pg_notify('sluice', 'ready:' || k.pool); end if;
-      return;
-    exception when unique_violation then
-      null;      -- the long way finds out which
-    end;
-  end if;
-  select m.ids, m.existing into ids, existing
-  from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value) order by p.ordinality)
-                            from jsonb_array_elements(payloads) with ordinality as p), wake) m;
-end $$;
-
--- One job with nothing special about it, in as few steps as possible: this is what a caller waits for. Answers nothing when the key is taken, the
--- kind is unknown or has other rules; then the job takes the long way.
-create function sluice.enqueue_lone(in_kind text, in_payload jsonb, wake boolean) returns bigint
-language plpgsql
-  set plan_cache_mode = force_generic_plan      -- planning anew would take longer than the rest
-as $$
-#variable_conflict use_column
-declare
-  at timestamptz := sluice.now();
-  made record;
-begin
-  insert into sluice.job as j (kind, pool, state, priority, rank, payload, key, key_rule, max_attempts, created_at)
-  select in_kind, k.pool, case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused' else 'ready' end::sluice.job_state,
-         k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
-         case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, in_payload) end, case when k.dedupe is not null then 'end' end,
-         k.max_attempts, at
-  from sluice.kind k, sluice.setting s
-  where k.name = in_kind and k.unique_for is null and coalesce(k.dedupe, 'keep') = 'keep'
-  on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
-  returning j.id, j.pool, j.state into made;
-  if wake and made.state = 'ready' then perform pg_notify('sluice', 'ready:' || made.pool); end if;
-  return made.id;
 end $$;

@@ -1,0 +1,117 @@
+-- Taking jobs out. Plans must not depend on statistics (a queue table is empty when it is analyzed and full a minute later),
+-- so these functions pin their planner settings and reach rows by "= any(array)".
+
+-- Up to `slots` ready jobs of one pool for one worker, best rank first. `since` starts the scan past dead index entries: it is a bound the caller
+-- learned from an earlier claim. The commit is asynchronous: a claim lost in a crash of the server just runs again, and its fence, seeded by the
+-- clock, can never be issued twice.
+create function sluice.claim(in_pool text, in_worker bigint, slots integer, since bigint, unknown_kinds text[])
+returns table (id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint,
+               owner text, root bigint, created_ms double precision, run bigint, event bigint)
+language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  skip text[] := unknown_kinds;
+  closed boolean;
+  at timestamptz := sluice.now();
+  stamp bigint := date_part('epoch', at) * 1000000;
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  select unknown_kinds || coalesce(array_agg(p.name) filter (where p.scope = 'kind'), '{}'), coalesce(bool_or(p.scope = 'pool' and p.name = in_pool), false)
+  into skip, closed
+  from sluice.pause p;
+  if closed then return; end if;
+  -- The rescuer deletes the row of a dead process together with its claims: whoever holds the row cannot be rescued in between, and whoever finds
+  -- it gone claims nothing.
+  perform from sluice.worker w where w.id = in_worker for key share;
+  if not found then return; end if;
+  if exists (select from sluice.owner) then perform sluice.move_owned(in_pool, since); end if;
+  return query
+  update sluice.job j
+  set state = 'running',
+      attempt = j.attempt + 1,
+      worker = in_worker,
+      started_at = at,
+      key = case when j.key_rule = 'start' then null else j.key end,
+      fence = greatest(j.fence + 1, stamp)
+  where j.id = any(array(
+    select r.id
+    from sluice.job r
+    where r.shelf is null and r.state = 'ready' and r.pool = in_pool and r.lane = '' and r.rank >= since and r.crashes < 2 and r.kind <> all(skip)
+      and (r.owner is null or not exists (select from sluice.owner o where o.name = r.owner))
+    order by r.rank, r.id
+    limit slots
+    for update skip locked))
+  returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root,
+            date_part('epoch', j.created_at) * 1000, j.run, j.event;
+end $$;
+
+-- Jobs of an owner with limits that name no lane belong into the owner's own, where its limits are counted. Those that came before the limits are moved
+-- when a claim meets them; the open lane never runs them.
+create function sluice.move_owned(in_pool text, since bigint) returns void
+language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  topics text[];
+begin
+  with moved as (
+    update sluice.job j set lane = 'owner:' || j.owner
+    where j.id = any(array(
+      select r.id
+      from (select r.id, r.owner from sluice.job r
+            where r.shelf is null and r.state = 'ready' and r.pool = in_pool and r.lane = '' and r.rank >= since
+            order by r.rank, r.id limit 1000) r
+      where r.owner is not null and exists (select from sluice.owner o where o.name = r.owner)))
+      and j.state = 'ready' and j.lane = ''
+    returning j.lane, j.rank),
+  turns as (
+    insert into sluice.turn (pool, lane, low, served_at)
+    select in_pool, m.lane, min(m.rank), coalesce((select l.served_at from sluice.lane l where l.key = m.lane), '-infinity') from moved m group by m.lane)
+  select array_agg(distinct 'turn:' || in_pool) into topics from moved;
+  perform sluice.wake(topics, null);
+end $$;
+
+-- A suspect was held by two processes that died. It runs again alone, so that a third death speaks for itself.
+create function sluice.claim_suspect(in_worker bigint, pools text[], unknown_kinds text[])
+returns table (id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint,
+               owner text, root bigint, created_ms double precision, run bigint, event bigint, lane text)
+language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
+as $$
+#variable_conflict use_column
+declare
+  at timestamptz := sluice.now();
+  one record;
+begin
+  perform from sluice.worker w where w.id = in_worker for key share;
+  if not found then return; end if;
+  select r.id, r.lane, r.cost into one
+  from sluice.job r
+  where r.crashes >= 2 and r.state = 'ready' and r.pool = any(pools) and r.kind <> all(unknown_kinds)
+    and not exists (select from sluice.pause p where (p.scope = 'kind' and p.name = r.kind) or (p.scope = 'pool' and p.name = r.pool))
+    and not exists (select from sluice.owner o where o.name = r.owner and (sluice.owner_closed(o, at) or r.lane = ''))
+    -- Looked at before the lock, to find one that may run; decided below.
+    and (r.lane = '' or exists (select from sluice.lane l left join sluice.owner o on o.name = l.owner
+                                where l.key = r.lane and sluice.room(l, o, at) > 0 and sluice.permits(l, at) >= r.cost))
+  order by r.id
+  limit 1
+  for update of r skip locked;
+  if not found then return; end if;
+  if one.lane <> '' then
+    perform from sluice.lane l where l.key = one.lane for no key update;
+    update sluice.lane l set in_flight = l.in_flight + 1, in_flight_cost = l.in_flight_cost + one.cost, remaining = case when l.reset_at <= at then null else l.remaining - one.cost end
+    where l.key = one.lane and sluice.permits(l, at) >= one.cost
+      and sluice.room(l, (select o from sluice.owner o where o.name = l.owner), at) > 0;
+    if not found then return; end if;
+  end if;
+  return query
+  update sluice.job j
+  set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at,
+      key = case when j.key_rule = 'start' then null else j.key end,
+      fence = greatest(j.fence + 1, (date_part('epoch', at) * 1000000)::bigint)
+  where j.id = one.id
+  returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000, j.run, j.event,
+            j.lane;
+end $$;

@@ -1,0 +1,116 @@
+-- Taking jobs out of lanes: one call, two looks. docs/lanes.md tells the protocol and what broke simpler ones.
+
+-- Up to `slots` ready jobs from the lanes that waited longest, each with its permits. Answers one row at least; `again` says that a lane was passed over
+-- (somebody holds it, or there were too many) or had more.
+create function sluice.claim_laned(in_pool text, in_worker bigint, slots integer, lanes_max integer, unknown_kinds text[])
+returns table (again boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint,
+               rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint)
+language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
+  set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  at timestamptz := sluice.now();
+  stamp bigint := date_part('epoch', at) * 1000000;
+  skip text[];
+  closed boolean;
+  fresh text[];
+  keys text[];
+  capped text[];
+  held text[];
+begin
+  again := false;
+  select unknown_kinds || coalesce(array_agg(p.name) filter (where p.scope = 'kind'), '{}'), coalesce(bool_or(p.scope = 'pool' and p.name = in_pool), false)
+  into skip, closed
+  from sluice.pause p;
+  perform from sluice.worker w where w.id = in_worker for key share;
+  if closed or not found then return next; return; end if;
+
+  fresh := array(select distinct t.lane from sluice.turn t
+                 where t.pool = in_pool and t.open and t.served_at = '-infinity' and not exists (select from sluice.lane l where l.key = t.lane));
+  if fresh <> '{}' then perform sluice.adopt_lanes(fresh); end if;
+  -- First the locks, which never wait; then a statement whose snapshot sees all that earlier holders of these locks did.
+  keys := array(select distinct x.key from (
+    select l.key from sluice.turn t join sluice.lane l on l.key = t.lane
+    where t.pool = in_pool and t.open
+    order by t.served_at, t.id
+    limit lanes_max
+    for no key update of l skip locked) x);
+  -- Whoever raises what runs for an owner with a cap holds the owner's row.
+  capped := array(select distinct o.name from sluice.lane l join sluice.owner o on o.name = l.owner where l.key = any(keys) and o.cap is not null);
+  if capped <> '{}' then
+    held := array(select o.name from sluice.owner o where o.name = any(capped) order by o.name for no key update skip locked);
+    keys := array(select l.key from sluice.lane l where l.key = any(keys) and (l.owner is null or l.owner <> all(capped) or l.owner = any(held)));
+  end if;
+  if keys = '{}' then
+    again := exists (select from sluice.turn t where t.pool = in_pool and t.open);
+    return next;
+    return;
+  end if;
+
+  return query
+  with door as materialized (
+    select l.key, l.owner, l.weight, t.low, l.served_at, sluice.room(l, o, at) as room, sluice.permits(l, at) as permits, sluice.opening(l, o, at) as opens_at,
+           case when o.cap is not null then o.cap - (select sum(s.in_flight) from sluice.lane s where s.owner = o.name) end as owner_room,
+           ceil(slots::numeric * l.weight / sum(l.weight) over ())::integer as share
+    from sluice.lane l
+    cross join lateral (select min(t.low) as low from sluice.turn t where t.lane = l.key and t.pool = in_pool) t
+    left join sluice.owner o on o.name = l.owner
+    where l.key = any(keys)),
+  queued as materialized (
+    select d.key, d.owner, d.permits, d.owner_room, d.served_at, j.id, j.cost, row_number() over w / d.weight::numeric as place, sum(j.cost) over w as need
+    from door d
+    cross join lateral (
+      select j.id, j.cost, j.rank from sluice.job j
+      where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2 and j.kind <> all(skip)
+        and (j.owner is null or j.owner = d.owner or not exists (select from sluice.owner o where o.name = j.owner and sluice.owner_closed(o, at)))
+      order by j.rank, j.id
+      limit greatest(least(d.room, d.permits, d.share, d.owner_room), 0)
+      for update skip locked) j
+    window w as (partition by d.key order by j.rank, j.id)),
+  taken as materialized (
+    select q.key, q.id, q.cost
+    from (select q.*, row_number() over (partition by q.owner order by q.place, q.served_at, q.key) as owner_place from queued q where q.need <= q.permits) q
+    where q.owner_room is null or q.owner_place <= q.owner_room
+    order by q.place, q.served_at, q.key
+    limit slots),
+  left_over as materialized (
+    select d.key, d.low, count(t.id)::integer as jobs, coalesce(sum(t.cost), 0)::integer as cost, m.rank as more,
+           m.rank is not null and (d.room - count(t.id) < 1 or d.permits - coalesce(sum(t.cost), 0) < m.cost or coalesce(d.owner_room - sum(count(t.id)) over (partition by d.owner) < 1, false)) as filled,
+           d.opens_at
+    from door d
+    left join taken t on t.key = d.key
+    left join lateral (
+      select j.rank, j.cost from sluice.job j
+      where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
+        and j.id <> all(array(select x.id from taken x where x.key = d.key))
+      order by j.rank, j.id limit 1) m on true
+    group by d.key, d.owner, d.low, d.room, d.permits, d.owner_room, d.opens_at, m.rank, m.cost),
+  started as (
+    update sluice.job j
+    set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, key = case when j.key_rule = 'start' then null else j.key end,
+        fence = greatest(j.fence + 1, stamp)
+    where j.id = any(array(select id from taken))
+    returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000,
+              j.lane, j.run, j.event),
+  counted as (
+    update sluice.lane l
+    set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost, served_at = at,
+        remaining = case when l.reset_at <= at then null else l.remaining - o.cost end,
+        shut = l.shut or o.filled,
+        -- The row as it will be decides: with the permits this claim takes, the clock may have to open it.
+        opens_at = case when o.filled then coalesce(o.opens_at, case when l.metered and l.remaining is not null and l.reset_at > at
+                                                                      and l.in_flight + o.jobs < coalesce(l.cap, 2147483647) then l.reset_at end) else l.opens_at end
+    from left_over o
+    where l.key = any(keys) and l.key = o.key),
+  served as (delete from sluice.turn t where t.lane = any(keys) and t.pool = in_pool),
+  next as (
+    insert into sluice.turn (pool, lane, open, low, served_at) select in_pool, key, not filled, more, at from left_over where more is not null)
+  select exists (select from sluice.turn t where t.pool = in_pool and t.open and t.lane <> all(keys))
+           or exists (select from left_over o where o.more is not null and not o.filled and o.jobs > 0),
+         s.*
+  from (select 1) one left join started s on true;
+  -- The leader sleeps until the next due time; what this claim closed may open sooner.
+  perform sluice.wake(null, (select min(l.opens_at) from sluice.lane l where l.key = any(keys) and l.shut and l.served_at = at));
+end $$;

@@ -1,0 +1,174 @@
+-- Ending claims. The same planner settings as in 0006, for the same reason.
+
+-- A follower waits for the end of the job that holds its key. The second statement of a settle sees followers that committed meanwhile; one that
+-- commits even later is found by the leader's next beat.
+create function sluice.release_followers(keys text[]) returns void
+language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
+as $$
+declare
+  at_ms bigint := date_part('epoch', sluice.now()) * 1000;
+  step_ms bigint := (select priority_step_ms from sluice.setting);
+  topics text[];
+  due timestamptz;
+begin
+  -- Its rank tells when the follower was meant to run, which may still be to come.
+  with freed as (
+    update sluice.job f
+    set state = case when f.rank + f.priority * step_ms > at_ms then 'scheduled' else 'ready' end::sluice.job_state,
+        run_at = case when f.rank + f.priority * step_ms > at_ms then to_timestamp((f.rank + f.priority * step_ms) / 1000.0) end,
+        rank = greatest(f.rank, at_ms - f.priority * step_ms),
+        key = f.after_key,
+        after_key = null
+    where f.after_key = any(keys)
+      and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed')
+    returning f.pool, f.lane, f.rank, f.state, f.run_at),
+  turns as (
+    select sluice.add_turn(f.pool, f.lane, min(f.rank)) from freed f where f.lane <> '' and f.state = 'ready' group by f.pool, f.lane)
+  select array_agg(distinct sluice.topic(pool, lane)) filter (where state = 'ready'), min(run_at) into topics, due from freed, (select count(*) from turns) t;
+  perform sluice.wake(topics, due);
+end $$;
+
+-- Ends claims that went well: out of the job table, into the ledger. A claim whose fence is old is left alone and its id is answered.
+-- Matching by id and fence only: "and state = 'running'" let the planner walk the wrong index (36 ms instead of 4 for 256 jobs).
+-- `last` says that nothing follows in this transaction: then the runs are counted here, and otherwise by the caller, with the children.
+create function sluice.settle_done(ids bigint[], fences bigint[], last boolean, out stale bigint[], out in_runs jsonb)
+language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set enable_nestloop = off set jit = off
+  set plan_cache_mode = force_generic_plan
+as $$
+declare
+  at timestamptz := sluice.now();
+  settled bigint[];
+  follow text[];
+  lanes sluice.lane_change[];
+  ended sluice.run_end[];
+begin
+  with gone as (
+    delete from sluice.job j
+    using unnest(ids, fences) as u(id, fence)
+    where j.id = any(ids) and j.id = u.id and j.fence = u.fence
+    returning j.*),
+  booked as (
+    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
+                                   started_at, finished_at)
+    select g.id, g.kind, g.pool, g.lane, g.owner, 'succeeded', g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
+           g.started_at, at
+    from gone g)
+  select array_agg(g.id), array_agg(g.key) filter (where g.key_rule = 'again'),
+         array_agg(row(g.lane, 1, g.cost, 0, 1, 0)::sluice.lane_change) filter (where g.lane <> ''),
+         array_agg(row(g.run, g.id, 'succeeded')::sluice.run_end) filter (where g.run is not null)
+  into settled, follow, lanes, ended
+  from gone g;
+  if follow is not null then perform sluice.release_followers(follow); end if;
+  if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
+  if ended is not null then
+    if last then perform sluice.end_in_runs(ended, null); else in_runs := to_jsonb(ended); end if;
+  end if;
+  stale := case when cardinality(settled) = cardinality(ids) then '{}' else array(select unnest(ids) except select unnest(settled)) end;
+end $$;
+
+-- Ends claims in every other way: retry, snooze, failed, canceled, handed back (and done, so that a mixed group is one call).
+-- A job that somebody asked to stop does not go back: it is canceled.
+-- `refunds` are permits that were not used after all, `said` is what servers answered about their budgets.
+create function sluice.settle(in_worker bigint, ids bigint[], fences bigint[], outcomes text[], delays_ms double precision[], run_ats timestamptz[], errors jsonb[],
+  refunds integer[], said jsonb, last boolean, out stale bigint[], out in_runs jsonb)
+language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set enable_nestloop = off set jit = off
+  set plan_cache_mode = force_generic_plan
+as $$
+declare
+  at timestamptz := sluice.now();
+  step integer := (select priority_step_ms from sluice.setting);
+  settled bigint[];
+  follow text[];
+  ready text[];
+  due timestamptz;
+  lanes sluice.lane_change[];
+  ended sluice.run_end[];
+begin
+  -- Lock, then look: a cancel that commits while this waits for it must be seen by all parts of the statement below, or none would take the job.
+  perform from sluice.job j where j.id = any(ids) order by j.id for update;
+  with u as materialized (
+    select * from unnest(ids, fences, outcomes, delays_ms, run_ats, errors, refunds) as u(id, fence, outcome, delay_ms, run_at, error, refund)),
+  gone as (
+    delete from sluice.job j
+    using u
+    where j.id = any(ids) and j.id = u.id and j.fence = u.fence
+      and (u.outcome in ('done', 'canceled') or (j.cancel_at is not null and u.outcome in ('retry', 'snooze', 'handed back')))
+    returning j.*, case when u.outcome = 'done' then 'succeeded' else 'canceled' end::sluice.job_state as final, coalesce(u.error, j.error) as last_error,
+              u.outcome, case when u.outcome = 'handed back' then j.cost else u.refund end as refund),
+  booked as (
+    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
+                                   started_at, finished_at, error)
+    select g.id, g.kind, g.pool, g.lane, g.owner, g.final, g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
+           g.started_at, at, case when g.final = 'canceled' then g.last_error end
+    from gone g),
+  back as (
+    update sluice.job j
+    set state = case when u.outcome = 'failed' then 'failed' when u.outcome = 'handed back' or coalesce(u.run_at, at + u.delay_ms * interval '1 ms') <= at
+                     then 'ready' else 'scheduled' end::sluice.job_state,
+        fence = j.fence + 1,
+        worker = null,
+        attempt = j.attempt - (u.outcome in ('snooze', 'handed back'))::int,
+        run_at = case when u.outcome in ('retry', 'snooze') and coalesce(u.run_at, at + u.delay_ms * interval '1 ms') > at
+                      then coalesce(u.run_at, at + u.delay_ms * interval '1 ms') end,
+        rank = case when u.outcome in ('retry', 'snooze') then sluice.rank(coalesce(u.run_at, at + u.delay_ms * interval '1 ms'), j.priority, step) else j.rank end,
+        error = coalesce(u.error, j.error)
+    from u
+    where j.id = any(ids) and j.id = u.id and j.fence = u.fence
+      and (u.outcome = 'failed' or (j.cancel_at is null and u.outcome in ('retry', 'snooze', 'handed back')))
+    returning j.id, j.pool, j.lane, j.cost, j.rank, j.run, j.state, j.run_at, j.attempt, j.started_at, j.key, j.key_rule, u.outcome, u.error,
+              case when u.outcome = 'handed back' then j.cost else u.refund end as refund),
+  turns as (
+    insert into sluice.turn (pool, lane, low, served_at)
+    select b.pool, b.lane, min(b.rank), coalesce((select l.served_at from sluice.lane l where l.key = b.lane), '-infinity')
+    from back b where b.lane <> '' and b.state = 'ready' group by b.pool, b.lane),
+  noted as (
+    insert into sluice.attempt (job, attempt, worker, started_at, ended_at, outcome, error)
+    select b.id, b.attempt + (b.outcome = 'snooze')::int, in_worker, b.started_at, at, b.outcome, b.error
+    from back b
+    where b.outcome <> 'handed back')
+  select array(select id from gone union all select id from back),
+         array(select key from gone where key_rule = 'again' union all select key from back where key_rule = 'again' and state = 'failed'),
+         array(select distinct sluice.topic(pool, lane) from back where state = 'ready'),
+         (select min(run_at) from back),
+         (select array_agg(row(x.lane, 1, x.cost, coalesce(x.refund, 0), (x.outcome = 'done')::int, (x.outcome in ('retry', 'failed'))::int)::sluice.lane_change)
+          from (select lane, cost, refund, outcome from gone where lane <> '' union all select lane, cost, refund, outcome from back where lane <> '') x),
+         (select array_agg(row(x.run, x.id, x.state)::sluice.run_end)
+          from (select run, id, final as state from gone where run is not null union all select run, id, state from back where run is not null and state = 'failed') x)
+  into settled, follow, ready, due, lanes, ended;
+  if follow <> '{}' then perform sluice.release_followers(follow); end if;
+  perform sluice.wake(ready, due);
+  if lanes is not null then perform sluice.leave_lanes(lanes, said); end if;
+  if ended is not null then
+    if last then perform sluice.end_in_runs(ended, null); else in_runs := to_jsonb(ended); end if;
+  end if;
+  stale := case when cardinality(settled) = cardinality(ids) then '{}' else array(select unnest(ids) except select unnest(settled)) end;
+end $$;
+
+-- What only the process itself can know: claims whose answer got lost on the way. After every reconnect, before the next claim.
+create function sluice.audit(in_worker bigint, held bigint[]) returns integer
+language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off
+as $$
+declare
+  topics text[];
+  lanes sluice.lane_change[];
+  n integer;
+begin
+  with back as (
+    update sluice.job j
+    set state = 'ready', fence = j.fence + 1, worker = null, attempt = j.attempt - 1
+    where j.shelf is null and j.state = 'running' and j.worker = in_worker and j.id <> all(held)
+    returning j.pool, j.lane, j.rank, j.cost),
+  turns as (
+    select sluice.add_turn(b.pool, b.lane, min(b.rank)) from back b where b.lane <> '' group by b.pool, b.lane)
+  -- These calls were never made: the permits are given back.
+  select array_agg(distinct sluice.topic(pool, lane)), array_agg(row(lane, 1, cost, cost, 0, 0)::sluice.lane_change) filter (where lane <> ''), count(*)
+  into topics, lanes, n
+  from back, (select count(*) from turns) t;
+  perform sluice.wake(topics, null);
+  if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
+  return n;
+end $$;

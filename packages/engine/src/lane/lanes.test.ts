@@ -1,0 +1,193 @@
+/** Lanes through the door of the engine: caps, budgets, holds, pauses, owners, breakers, fairness. */
+import { expect } from 'vitest'
+import { eventually, test } from '../../../../test/support/database.ts'
+import { type AnyKind, defineKind } from '../job/kind.ts'
+import { done, retry } from '../job/outcome.ts'
+
+/** A kind whose handlers wait until they are let go, and a count of how many ran at once in each lane. */
+function gated(name = 'call') {
+  const open: { lane: string; end: () => void }[] = []
+  const most = new Map<string, number>()
+  let ran = 0
+  const kind = defineKind(name, {
+    run: ({ lane = '' }) =>
+      new Promise<void>((resolve) => {
+        open.push({
+          lane,
+          end: () => {
+            ran++
+            resolve()
+          },
+        })
+        most.set(lane, Math.max(most.get(lane) ?? 0, open.filter((one) => one.lane === lane).length))
+      }),
+  })
+  return { kind, open, most, ran: () => ran, letGo: () => open.splice(0).forEach((one) => one.end()) }
+}
+
+const pools = { light: { core: 20, max: 20 } }
+
+test('[E-12] a lane never runs more jobs at once than its cap, and runs them all', async ({ engines, client }) => {
+  const { kind, most, letGo, ran } = gated()
+  const engine = engines({ kinds: [kind], pools, lanes: { 'api:*': { cap: 3 } } })
+  await engine.enqueueMany(Array.from({ length: 20 }, (_, n) => kind({ n }, { lane: n % 2 ? 'api:a' : 'api:b' })))
+  await engine.start()
+  await eventually(() => {
+    letGo()
+    return ran() === 20
+  })
+  expect(most.get('api:a')).toBe(3)
+  expect(most.get('api:b')).toBe(3)
+  await eventually(async () => (await client.query('select from sluice.job')).rowCount === 0)
+  const { rows } = await client.query('select in_flight, in_flight_cost from sluice.lane')
+  expect(rows).toEqual([
+    { in_flight: 0, in_flight_cost: 0 },
+    { in_flight: 0, in_flight_cost: 0 },
+  ])
+  expect((await client.query('select from sluice.turn')).rowCount).toBe(0)
+})
+
+test('[E-13] of a budget nobody knows one job finds out, then the rest goes as far as the floor', async ({ engines }) => {
+  let calls = 0
+  let left = 10
+  const resetAt = new Date(Date.now() + 3_600_000)
+  const kind = defineKind('call', {
+    run: async ({ report }) => {
+      calls++
+      report({ remaining: --left, resetAt })
+    },
+  })
+  const engine = engines({ kinds: [kind], pools, lanes: { api: { budget: { floor: 4 } } } })
+  await engine.enqueueMany(Array.from({ length: 20 }, (_, n) => kind({ n }, { lane: 'api' })))
+  await engine.start()
+  const lane = await eventually(async () => {
+    const now = await engine.lanes.find('api')
+    return now && now.remaining === 4 && now.inFlight === 0 ? now : undefined
+  })
+  expect(calls).toBe(6)
+  expect(lane).toMatchObject({ closed: true, opensAt: resetAt })
+  await engine.lanes.sync('api', { remaining: 1_000, resetAt: new Date(resetAt.getTime() + 3_600_000) })
+  await eventually(() => calls === 20)
+})
+
+test('[E-12] an old window never raises the budget, a newer one replaces it', async ({ engines }) => {
+  const engine = engines({})
+  await engine.lanes.set('api', { budget: { floor: 0 } })
+  const at = (minutes: number) => new Date(Date.now() + minutes * 60_000)
+  const now = at(30)
+  await engine.lanes.sync('api', { remaining: 50, resetAt: now })
+  await engine.lanes.sync('api', { remaining: 70, resetAt: now })
+  expect((await engine.lanes.find('api'))?.remaining).toBe(50)
+  await engine.lanes.sync('api', { remaining: 40, resetAt: new Date(now.getTime() + 2_000) })
+  expect((await engine.lanes.find('api'))?.remaining).toBe(40)
+  await engine.lanes.sync('api', { remaining: 5, resetAt: at(10) })
+  expect((await engine.lanes.find('api'))?.remaining).toBe(40)
+  await engine.lanes.sync('api', { remaining: 900, resetAt: at(60) })
+  expect((await engine.lanes.find('api'))?.remaining).toBe(900)
+})
+
+test('[E-12] a hold ends by the clock, a pause when somebody resumes', async ({ engines }) => {
+  const { kind, open, letGo } = gated()
+  const engine = engines({ kinds: [kind], pools })
+  await engine.lanes.pause('api', 'token revoked')
+  await engine.lanes.hold('slow', new Date(Date.now() + 400))
+  await engine.enqueueMany([kind({ n: 1 }, { lane: 'api' }), kind({ n: 2 }, { lane: 'slow' }), kind({ n: 3 })])
+  await engine.start()
+  await eventually(() => open.length === 2)
+  expect(open.map(({ lane }) => lane).toSorted()).toEqual(['', 'slow'])
+  expect(await engine.pauses()).toMatchObject([{ scope: 'lane', name: 'api', reason: 'token revoked' }])
+  await engine.resume({ scope: 'lane', name: 'api' })
+  await eventually(() => open.length === 3)
+  letGo()
+})
+
+test('[E-21] pausing an owner stops its lanes and its jobs without a lane, in every process, and leaves others alone', async ({
+  engines,
+}) => {
+  const { kind, open, letGo } = gated()
+  const two = [engines({ kinds: [kind], pools }), engines({ kinds: [kind], pools })] as const
+  await two[0].enqueueMany([
+    kind({ n: 1 }, { owner: 'ann', lane: 'ann:core' }),
+    kind({ n: 2 }, { owner: 'ann' }),
+    kind({ n: 3 }, { owner: 'ann', lane: 'shared' }),
+    kind({ n: 4 }, { owner: 'bob' }),
+    kind({ n: 5 }, { owner: 'bob', lane: 'shared' }),
+  ])
+  await two[1].pause({ scope: 'owner', name: 'ann' }, 'token revoked')
+  await two[0].enqueue(kind({ n: 6 }, { owner: 'ann' }))
+  await Promise.all(two.map((engine) => engine.start()))
+  await eventually(() => open.length === 2)
+  expect(open.map(({ lane }) => lane).toSorted()).toEqual(['', 'shared'])
+  letGo()
+  await two[0].resume({ scope: 'owner', name: 'ann' })
+  await eventually(() => open.length === 4)
+  letGo()
+})
+
+test('[E-12] the cap of an owner spans all of its lanes and its jobs without a lane', async ({ engines, client }) => {
+  const { kind, open, ran } = gated()
+  const engine = engines({ kinds: [kind], pools })
+  await engine.owners.set('ann', { cap: 2 })
+  const lanes = ['ann:core', 'ann:graphql', undefined]
+  await engine.enqueueMany(
+    Array.from({ length: 18 }, (_, n) => kind({ n }, { owner: 'ann', ...(lanes[n % 3] ? { lane: lanes[n % 3]! } : {}) })),
+  )
+  let most = 0
+  await engine.start()
+  await eventually(async () => {
+    const { rows } = await client.query(`select count(*)::int as n from sluice.job where state = 'running'`)
+    most = Math.max(most, rows[0].n)
+    open.shift()?.end()
+    return ran() === 18
+  })
+  expect(most).toBe(2)
+})
+
+test('[E-25] a breaker opens after failures in a row, lets one job find out, and closes when that goes well', async ({
+  engines,
+}) => {
+  let works = false
+  let runs = 0
+  const kind = defineKind('shaky', {
+    breaker: { after: 3, cooldown: '300ms' },
+    run: async () => {
+      runs++
+      return works ? done() : retry({ after: '1ms', error: new Error('down') })
+    },
+  })
+  const engine = engines({ kinds: [kind], pools: { light: { core: 1, max: 1 } } })
+  await engine.enqueueMany(Array.from({ length: 6 }, (_, n) => kind({ n }, { attempts: 100 })))
+  await engine.start()
+  const broken = await eventually(async () => {
+    const lane = await engine.lanes.find('kind:shaky')
+    return lane?.brokenUntil ? lane : undefined
+  })
+  expect(broken.closed).toBe(true)
+  // Those that had been claimed by then.
+  expect(runs).toBeLessThanOrEqual(5)
+  await eventually(() => runs >= 5)
+  works = true
+  await eventually(async () => (await engine.lanes.find('kind:shaky'))?.failures === 0)
+  const done2 = await eventually(async () => ((await engine.lanes.find('kind:shaky'))?.inFlight === 0 ? runs : undefined))
+  expect(done2).toBeGreaterThan(5)
+})
+
+test('[E-14] a single job of a stranger does not wait behind the thousands of another lane', async ({ engines }) => {
+  const order: string[] = []
+  const make = (name: string): AnyKind => defineKind(name, { run: async ({ lane = '' }) => void order.push(lane) })
+  const kind = make('small')
+  const engine = engines({ kinds: [kind], pools: { light: { core: 5, max: 5 } } })
+  await engine.enqueueMany(Array.from({ length: 2_000 }, (_, n) => kind({ n }, { lane: 'big' })))
+  await engine.enqueue(kind({ n: 1 }, { lane: 'small' }))
+  await engine.start()
+  await eventually(() => order.includes('small'))
+  expect(order.indexOf('small')).toBeLessThan(15)
+})
+
+test('[E-12] a cost that can never fit is refused when it is enqueued', async ({ engines }) => {
+  const kind = defineKind('call', { run: async () => {} })
+  const engine = engines({ kinds: [kind] })
+  await engine.lanes.set('api', { budget: { floor: 100, limit: 5_000 } })
+  await expect(engine.enqueue(kind({}, { lane: 'api', cost: 4_901 }))).rejects.toMatchObject({ code: 'COST_NEVER_FITS' })
+  await engine.enqueue(kind({}, { lane: 'api', cost: 4_900 }))
+})

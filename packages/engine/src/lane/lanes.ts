@@ -1,0 +1,115 @@
+/**
+ * Lanes, as people look at them and steer them. Each change is one row, however many jobs wait behind it, and every claim of every process
+ * obeys it from the moment it commits.
+ */
+import sql, { empty, type Sql } from 'sql-template-tag'
+import { z } from 'zod'
+import { type Executor } from '../postgres/client.ts'
+import { type Clock } from '../support/clock.ts'
+import { SluiceError } from '../support/errors.ts'
+import { type BudgetReport, checkReport } from './budget-report.ts'
+import { encodeLimits, type LaneLimits } from './limits.ts'
+
+export interface Lane {
+  readonly name: string
+  readonly owner: string | null
+  readonly weight: number
+  readonly cap: number | null
+  readonly metered: boolean
+  readonly floor: number
+  /** Permits that may still be given, the floor included; null while nothing is known. */
+  readonly remaining: number | null
+  readonly resetAt: Date | null
+  readonly holdUntil: Date | null
+  /** The reason. */
+  readonly paused: string | null
+  readonly failures: number
+  readonly brokenUntil: Date | null
+  readonly inFlight: number
+  /** Nothing of it is claimed until it opens. */
+  readonly closed: boolean
+  readonly opensAt: Date | null
+}
+
+const columns = sql`
+  l.key as name, l.owner, l.weight, l.cap, l.metered, l.budget_floor as floor, case when l.reset_at > sluice.now() then l.remaining end as remaining, l.reset_at as "resetAt",
+  l.hold_until as "holdUntil", l.paused, l.failures, l.broken_until as "brokenUntil", l.in_flight as "inFlight", l.opens_at as "opensAt",
+  sluice.room(l, o, sluice.now()) < 1 or sluice.permits(l, sluice.now()) < 1 as closed`
+
+export class Lanes {
+  readonly #on: () => Promise<Executor>
+  readonly #clock: Clock
+
+  constructor(on: () => Promise<Executor>, clock: Clock) {
+    this.#on = on
+    this.#clock = clock
+  }
+
+  /** Limits of one lane, instead of those of its pattern. What is left out stays as it is. */
+  async set(name: string, limits: LaneLimits & { owner?: string }): Promise<void> {
+    const { owner, ...rest } = limits
+    await this.#change(name, { ...encodeLimits(name, rest), ...(owner === undefined ? {} : { owner }) })
+  }
+
+  async find(name: string): Promise<Lane | undefined> {
+    const [lane] = await this.#list(sql`where l.key = ${name}`)
+    return lane
+  }
+
+  async list({ owner, after = '', limit = 100 }: { owner?: string; after?: string; limit?: number } = {}): Promise<Lane[]> {
+    const ofOwner = owner === undefined ? empty : sql`and l.owner = ${owner}`
+    return this.#list(sql`where l.key > ${after} ${ofOwner} order by l.key limit ${limit}`)
+  }
+
+  /** Nothing starts before this time. */
+  async hold(name: string, until: Date): Promise<void> {
+    await this.#change(name, { hold_until: checkHold(until, this.#clock).toISOString() })
+  }
+
+  async pause(name: string, reason = 'paused'): Promise<void> {
+    await this.#change(name, { paused: reason })
+  }
+
+  async resume(name: string): Promise<void> {
+    await this.#change(name, { paused: null })
+  }
+
+  /** What a server said, from outside of a job. Handlers use `report`. */
+  async sync(name: string, report: Omit<BudgetReport, 'refund'>): Promise<void> {
+    const { remaining, resetAt, holdUntil } = checkReport(report, this.#clock.now())
+    const said = JSON.stringify([{ lane: name, remaining, reset_at: resetAt, hold_until: holdUntil }])
+    const on = await this.#on()
+    await on.query(sql`select sluice.adopt_lanes(array[${name}])`)
+    await on.query(sql`select sluice.leave_lanes(array[row(${name}, 0, 0, 0, 0, 0)::sluice.lane_change], ${said}::jsonb)`)
+  }
+
+  async #change(name: string, change: object): Promise<void> {
+    checkName('lane', name)
+    const on = await this.#on()
+    await on.query(sql`select sluice.change_lane(${name}, ${JSON.stringify(change)}::jsonb)`)
+  }
+
+  async #list(where: Sql): Promise<Lane[]> {
+    const on = await this.#on()
+    const { rows } = await on.query<Lane>(
+      sql`select ${columns} from sluice.lane l left join sluice.owner o on o.name = l.owner ${where}`,
+    )
+    return rows
+  }
+}
+
+const nameSchema = z.string().min(1).max(200)
+
+export function checkName(field: string, name: string): void {
+  if (!nameSchema.safeParse(name).success || name.includes('\0'))
+    throw new SluiceError('INVALID_OPTION', { field, problem: 'a name has 1 to 200 characters' })
+}
+
+const aYearMs = 366 * 86_400_000
+
+export function checkHold(until: Date, clock: Clock): Date {
+  const aheadMs = until.getTime() - clock.now()
+  if (!(aheadMs > 0 && aheadMs <= aYearMs))
+    throw new SluiceError('INVALID_OPTION', { field: 'until', problem: 'must lie ahead, and not more than a year' })
+  return until
+}

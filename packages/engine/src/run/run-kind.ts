@@ -1,0 +1,79 @@
+/**
+ * A run: a tree of jobs with one start and one completion.
+ *
+ * `plan` is its first job and says, with `done({ next })`, what the run consists of; `finalize` is its last and starts when everything else
+ * has ended, well or not. Both are jobs like any other: retried, visible, exactly once in what they write.
+ */
+import { z } from 'zod'
+import type { JobContext } from '../job/context.ts'
+import { type AnyKind, defineKind, type Kind, type KindDefinition } from '../job/kind.ts'
+import type { Outcome } from '../job/outcome.ts'
+
+/** What a finalizer gets: how the rest of its run ended. */
+export interface RunSummary<P> {
+  readonly run: number
+  readonly payload: P
+  readonly total: number
+  readonly succeeded: number
+  readonly failed: number
+  readonly canceled: number
+}
+
+export interface RunDefinition<Schema extends z.ZodType, Services>
+  extends Pick<KindDefinition<Schema, Services>, 'payload' | 'pool' | 'priority' | 'retry' | 'timeout'> {
+  readonly plan: (context: JobContext<z.output<Schema>>, services: Services) => Promise<Outcome | void> | Outcome | void
+  readonly finalize?: (
+    context: JobContext<RunSummary<z.output<Schema>>>,
+    services: Services,
+  ) => Promise<Outcome | void> | Outcome | void
+}
+
+export interface RunRequest {
+  readonly kind: RunKind
+  readonly payload: unknown
+  readonly owner: string | undefined
+}
+
+export interface RunKind<Schema extends z.ZodType = z.ZodType> {
+  (payload: z.input<Schema>, options?: { owner?: string }): RunRequest
+  readonly kindName: string
+  readonly kinds: readonly AnyKind[]
+  readonly finalizer: string | undefined
+}
+
+export function defineRun<Schema extends z.ZodType = z.ZodObject, Services = unknown>(
+  name: string,
+  { plan, finalize, ...rest }: RunDefinition<Schema, Services>,
+): RunKind<Schema> {
+  const root: Kind<Schema, Services> = defineKind(name, { ...rest, run: plan })
+  const last = finalize && defineFinalizer<Schema, Services>(name, rest, finalize)
+  const request = (payload: z.input<Schema>, options: { owner?: string } = {}): RunRequest => {
+    root.parse(JSON.parse(JSON.stringify(payload ?? {})))
+    return { kind, payload, owner: options.owner }
+  }
+  const kind: RunKind<Schema> = Object.assign(request, {
+    kindName: name,
+    kinds: last ? [root, last] : [root],
+    finalizer: last?.kindName,
+  })
+  return kind
+}
+
+function defineFinalizer<Schema extends z.ZodType, Services>(
+  name: string,
+  { payload, pool, priority, retry, timeout }: Omit<RunDefinition<Schema, Services>, 'plan' | 'finalize'>,
+  finalize: NonNullable<RunDefinition<Schema, Services>['finalize']>,
+): AnyKind {
+  const count = z.int().min(0)
+  const summary = z.object({
+    run: count,
+    payload: payload ?? z.looseObject({}),
+    total: count,
+    succeeded: count,
+    failed: count,
+    canceled: count,
+  })
+  const policies = { pool, priority, retry, timeout }
+  const given = Object.fromEntries(Object.entries(policies).filter(([, value]) => value !== undefined))
+  return defineKind(`${name}.finalize`, { ...given, payload: summary, run: finalize as never }) as AnyKind
+}

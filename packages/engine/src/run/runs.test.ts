@@ -1,0 +1,144 @@
+/** Runs: one start, one completion, whatever happens to their jobs in between. */
+import { expect } from 'vitest'
+import { z } from 'zod'
+import { eventually, test } from '../../../../test/support/database.ts'
+import type { Engine } from '../engine.ts'
+import { defineKind } from '../job/kind.ts'
+import { done, fail } from '../job/outcome.ts'
+import { once } from '../job/retry.ts'
+import { defineRun, type RunSummary } from './run-kind.ts'
+import type { Run } from './runs.ts'
+
+const page = defineKind('page', {
+  payload: z.object({ n: z.number(), bad: z.boolean().optional() }),
+  run: ({ payload }) => (payload.bad ? fail(new Error('no such page')) : done()),
+})
+
+function collect(summaries: RunSummary<{ pages: number; bad: number }>[], finalize: () => void = () => {}) {
+  return defineRun('collect', {
+    payload: z.object({ pages: z.number(), bad: z.number().default(0) }),
+    plan: ({ payload }) =>
+      done({
+        next: Array.from({ length: payload.pages }, (_, n) => page(n < payload.bad ? { n, bad: true } : { n })),
+      }),
+    retry: once,
+    finalize: ({ payload }) => {
+      finalize()
+      summaries.push(payload)
+    },
+  })
+}
+
+const ended = (engine: Engine, id: number): Promise<Run> =>
+  eventually(async () => {
+    const run = await engine.runs.find(id)
+    return run?.finishedAt ? run : undefined
+  })
+
+test('[E-15] a run completes once, when its last job has ended, and its finalizer knows how', async ({ engines }) => {
+  const summaries: RunSummary<{ pages: number; bad: number }>[] = []
+  const run = collect(summaries)
+  const engine = engines({ kinds: [page], runs: [run] })
+  await engine.start()
+  const { id } = await engine.runs.start(run({ pages: 50, bad: 3 }, { owner: 'ann' }), { trigger: 'test' })
+  expect(await ended(engine, id)).toMatchObject({
+    state: 'completed',
+    trigger: 'test',
+    owner: 'ann',
+    total: 51,
+    pending: 0,
+    succeeded: 48,
+    failed: 3,
+  })
+  expect(summaries).toEqual([{ run: id, payload: { pages: 50, bad: 3 }, total: 51, succeeded: 48, failed: 3, canceled: 0 }])
+})
+
+test('[E-15] a run without children completes too, with and without a finalizer', async ({ engines }) => {
+  const summaries: RunSummary<{ pages: number; bad: number }>[] = []
+  const withEnd = collect(summaries)
+  const bare = defineRun('bare', { plan: () => {} })
+  const engine = engines({ kinds: [page], runs: [withEnd, bare] })
+  await engine.start()
+  const first = await engine.runs.start(withEnd({ pages: 0 }))
+  const second = await engine.runs.start(bare({}))
+  expect(await ended(engine, first.id)).toMatchObject({ state: 'completed', total: 1, succeeded: 1 })
+  expect(await ended(engine, second.id)).toMatchObject({ state: 'completed', finalizerJob: null })
+  expect(summaries).toHaveLength(1)
+})
+
+test('[E-15] a second start is a conflict that names the run under way; another owner may start', async ({ engines }) => {
+  const run = collect([])
+  const engine = engines({ kinds: [page], runs: [run] })
+  const first = await engine.runs.start(run({ pages: 1 }, { owner: 'ann' }))
+  await expect(engine.runs.start(run({ pages: 1 }, { owner: 'ann' }))).rejects.toMatchObject({
+    code: 'RUN_ACTIVE',
+    details: { run: first.id },
+  })
+  await engine.runs.start(run({ pages: 1 }, { owner: 'bob' }))
+  expect(await engine.runs.list({ kind: 'collect' })).toHaveLength(2)
+})
+
+test('[E-15] a dead finalizer fails the run, and retrying it can still complete it', async ({ engines }) => {
+  let broken = true
+  const run = collect([], () => {
+    if (broken) throw new Error('no disk')
+  })
+  const engine = engines({ kinds: [page], runs: [run] })
+  await engine.start()
+  const { id } = await engine.runs.start(run({ pages: 2 }))
+  expect(await ended(engine, id)).toMatchObject({ state: 'failed', succeeded: 3, error: { message: 'no disk' } })
+  broken = false
+  expect(await engine.runs.retryFailed(id)).toBe(1)
+  expect(await ended(engine, id)).toMatchObject({ state: 'completed', succeeded: 3, error: null })
+})
+
+test('[E-15] a dead root fails the run, and retrying it brings the run back', async ({ engines }) => {
+  let broken = true
+  const run = defineRun('fragile', { plan: () => (broken ? fail(new Error('no plan')) : done({ next: [page({ n: 1 })] })) })
+  const engine = engines({ kinds: [page], runs: [run] })
+  await engine.start()
+  const { id } = await engine.runs.start(run({}))
+  const dead = await ended(engine, id)
+  expect(dead).toMatchObject({ state: 'failed', failed: 1, error: { message: 'no plan' } })
+  broken = false
+  expect(await engine.runs.retryFailed(id)).toBe(1)
+  expect(await ended(engine, id)).toMatchObject({ state: 'completed', total: 2, succeeded: 2, failed: 0, error: null })
+})
+
+test('[E-22] canceling a run stops all of its jobs and lets it end once', async ({ engines, client }) => {
+  const started: AbortSignal[] = []
+  const slow = defineKind('slow', {
+    run: ({ signal }) =>
+      new Promise<void>((_, reject) => {
+        started.push(signal)
+        signal.addEventListener('abort', () => reject(new Error('stopped')))
+      }),
+  })
+  const run = defineRun('long', { plan: () => done({ next: Array.from({ length: 30 }, (_, n) => slow({ n })) }) })
+  const engine = engines({ kinds: [slow], runs: [run] })
+  await engine.start()
+  const { id } = await engine.runs.start(run({}))
+  await eventually(() => started.length === 10)
+  expect(await engine.runs.cancel(id, 'not wanted')).toBe('canceled')
+  expect(await engine.runs.cancel(id)).toBe('not active')
+  await eventually(async () => (await client.query('select from sluice.job')).rowCount === 0)
+  expect(await engine.runs.find(id)).toMatchObject({ state: 'canceled', total: 31, pending: 0, succeeded: 1, canceled: 30 })
+})
+
+test('[E-05] once per run: a key is never walked twice, not even when the first job has finished', async ({ engines }) => {
+  const walked: number[] = []
+  const step = defineKind('step', {
+    payload: z.object({ n: z.number() }),
+    run: ({ payload }) => {
+      walked.push(payload.n)
+      const next = [1, 2].map((by) => step({ n: payload.n + by }, { dedupe: 'once', key: String(payload.n + by) }))
+      return payload.n < 10 ? done({ next }) : done()
+    },
+  })
+  const run = defineRun('walk', { plan: () => done({ next: [step({ n: 0 })] }) })
+  const engine = engines({ kinds: [step], runs: [run] })
+  await engine.start()
+  const { id } = await engine.runs.start(run({}))
+  expect(await ended(engine, id)).toMatchObject({ state: 'completed', total: 13 })
+  expect(walked.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
+})

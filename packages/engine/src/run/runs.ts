@@ -1,0 +1,122 @@
+/**
+ * Runs, as people start, watch and stop them.
+ */
+import sql, { empty } from 'sql-template-tag'
+import { explainRefusal } from '../job/enqueue.ts'
+import { withDays } from '../job/missing-day.ts'
+import { retryJobs } from '../job/steer.ts'
+import { type Executor, type QueryClient } from '../postgres/client.ts'
+import { SluiceError, type StoredError } from '../support/errors.ts'
+import type { RunRequest } from './run-kind.ts'
+
+export type RunState = 'created' | 'planning' | 'running' | 'finalizing' | 'completed' | 'failed' | 'canceled'
+
+export interface Run {
+  readonly id: number
+  readonly kind: string
+  readonly owner: string | null
+  readonly state: RunState
+  /** Who or what started it. */
+  readonly trigger: string
+  readonly payload: unknown
+  readonly total: number
+  /** Not ended yet. */
+  readonly pending: number
+  readonly succeeded: number
+  readonly failed: number
+  readonly canceled: number
+  readonly error: StoredError | null
+  readonly rootJob: number
+  readonly finalizerJob: number | null
+  readonly createdAt: Date
+  readonly finishedAt: Date | null
+}
+
+const columns = sql`
+  r.id, r.kind, r.owner, r.trigger, r.payload, r.total, r.pending, r.succeeded, r.failed, r.canceled, r.error, r.root_job as "rootJob", r.finalizer_job as "finalizerJob",
+  r.created_at as "createdAt", r.finished_at as "finishedAt",
+  case when r.state = 'created' and exists (select from sluice.job j where j.id = r.root_job and j.attempt > 0) then 'planning' else r.state end as state`
+
+const startText = 'select id, created from sluice.start_run($1, $2, $3::jsonb, $4, $5, $6::jsonb)'
+
+export class Runs {
+  readonly #on: () => Promise<Executor & { readonly pool: QueryClient }>
+
+  constructor(on: () => Promise<Executor & { readonly pool: QueryClient }>) {
+    this.#on = on
+  }
+
+  /** One of a kind and owner at a time: a second start is refused and names the one that is under way. */
+  async start({ kind, payload, owner }: RunRequest, options: { trigger?: string; client?: QueryClient } = {}): Promise<Run> {
+    const on = await this.#on()
+    const client = options.client ?? on.pool
+    const values = [
+      kind.kindName,
+      owner ?? null,
+      JSON.stringify(payload ?? {}),
+      options.trigger ?? 'manual',
+      kind.finalizer ?? null,
+      '{}',
+    ]
+    const { rows } = await client.query(startText, values).catch((error: unknown) => {
+      throw explainRefusal(error, [])
+    })
+    const started = rows[0] as { id: number | string; created: boolean }
+    const run = Number(started.id)
+    if (!started.created)
+      throw new SluiceError('RUN_ACTIVE', { kind: kind.kindName, owner: owner === undefined ? '' : ` for ${owner}`, run })
+    const found = await client.query(sql`select ${columns} from sluice.run r where r.id = ${run}`.text, [run])
+    return tidy(found.rows[0] as Run)
+  }
+
+  async find(id: number): Promise<Run | undefined> {
+    const on = await this.#on()
+    const { rows } = await on.query<Run>(sql`select ${columns} from sluice.run r where r.id = ${id}`)
+    return rows[0] && tidy(rows[0])
+  }
+
+  /** Newest first. */
+  async list(page: { kind?: string; owner?: string; before?: number; limit?: number } = {}): Promise<Run[]> {
+    const on = await this.#on()
+    const { rows } = await on.query<Run>(sql`
+      select ${columns} from sluice.run r
+      where true ${page.kind === undefined ? empty : sql`and r.kind = ${page.kind}`} ${page.owner === undefined ? empty : sql`and r.owner = ${page.owner}`}
+        ${page.before === undefined ? empty : sql`and r.id < ${page.before}`}
+      order by r.id desc limit ${page.limit ?? 100}`)
+    return rows.map(tidy)
+  }
+
+  /** Its jobs stop and it ends as canceled; what runs is told. */
+  async cancel(id: number, reason?: string): Promise<'canceled' | 'not active' | 'unknown'> {
+    const on = await this.#on()
+    const { rows } = await withDays(on, () =>
+      on.query<{ answer: 'canceled' | 'not active' | 'unknown' }>(
+        sql`select sluice.cancel_run(${id}, ${reason ?? null}) as answer`,
+      ),
+    )
+    return rows[0]?.answer ?? 'unknown'
+  }
+
+  /** Tries its failed jobs again. While it goes on they count for it once more; a dead root or finalizer brings it back. */
+  async retryFailed(id: number): Promise<number> {
+    const on = await this.#on()
+    const { rows } = await on.query<{ id: number }>(
+      sql`select id from sluice.job where run = ${id} and state = 'failed' order by id`,
+    )
+    const answers = await retryJobs(
+      on,
+      rows.map((row) => Number(row.id)),
+    )
+    return [...answers.values()].filter((answer) => answer === 'retried').length
+  }
+}
+
+/** A client of the caller's may give big numbers as text. */
+function tidy(run: Run): Run {
+  return {
+    ...run,
+    id: Number(run.id),
+    rootJob: Number(run.rootJob),
+    finalizerJob: run.finalizerJob === null ? null : Number(run.finalizerJob),
+  }
+}
