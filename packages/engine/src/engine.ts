@@ -18,19 +18,12 @@ import { explainConnect } from './postgres/connect.ts'
 import { Database } from './postgres/database.ts'
 import { Listener } from './postgres/listener.ts'
 import { migrate } from './postgres/migrate.ts'
+import { Scheduler } from './schedule/scheduler.ts'
+import { registerSchedules, Schedules } from './schedule/schedules.ts'
+import type { EngineStatus } from './status.ts'
 import { SluiceError } from './support/errors.ts'
 import { Heartbeat } from './worker/heartbeat.ts'
 import { Worker } from './worker/worker.ts'
-
-export interface EngineStatus {
-  readonly ready: boolean
-  /** What is not ready, in words. */
-  readonly problems: readonly string[]
-  readonly worker: number | undefined
-  readonly leads: boolean
-  readonly wakeUps: 'notifications' | 'heartbeat'
-  readonly running: number
-}
 
 export interface EnqueueOptions {
   /** A client of yours with an open transaction: the job is there if and only if you commit. */
@@ -42,6 +35,7 @@ export function createEngine<Services>(options: EngineOptions<Services>): Engine
 }
 
 export class Engine {
+  readonly schedules: Schedules
   readonly #options: Settled
   readonly #database: Database
   readonly #waker: Waker
@@ -50,6 +44,7 @@ export class Engine {
   readonly #heartbeat: Heartbeat
   readonly #leader: Leader
   readonly #listener: Listener
+  readonly #scheduler: Scheduler
   #prepared: Promise<StoredSettings> | undefined
   #payloadBytesMax = 0
   #started: Promise<void> | undefined
@@ -82,6 +77,10 @@ export class Engine {
       onBusy: () => this.#heartbeat.hurry(),
     })
     this.#leader = new Leader({ ...options, database, trusted, onReady: wake, beatNow })
+    const [term, hears] = [() => this.#leader.term, () => this.#listener.hears]
+    this.#scheduler = new Scheduler({ database, clock, log, term, hears, onReady: wake })
+    const scheduling = async () => ({ on: await this.#ready(), payloadBytesMax: this.#payloadBytesMax })
+    this.schedules = new Schedules(scheduling, () => this.#scheduler.hear())
     this.#heartbeat = new Heartbeat({
       database,
       clock,
@@ -93,9 +92,10 @@ export class Engine {
       unknownKinds: () => [...this.#worker.unknownKinds],
       running: () => Object.fromEntries([...this.#worker.pools.values()].map((pool) => [pool.name, pool.running])),
       busy: () => this.#worker.busy,
-      hears: () => this.#listener.hears,
+      hears,
       onBeat: async (beat) => {
         this.#leader.onBeat(beat)
+        this.#scheduler.onBeat(beat)
         await this.#worker.onBeat(beat)
       },
     })
@@ -106,6 +106,7 @@ export class Engine {
       onMessage: (message) => this.#hear(message),
       onConnect: () => {
         this.#worker.reconnected()
+        this.#scheduler.hear()
         beatNow() // what was told while nobody listened: due times, pauses, cancels
       },
     })
@@ -228,7 +229,7 @@ export class Engine {
   }
 
   async #migrateAndRegister(): Promise<StoredSettings> {
-    const { database, kinds, priorityStepMs, payloadBytesMax } = this.#options
+    const { database, kinds, schedules, priorityStepMs, payloadBytesMax } = this.#options
     await migrate(database)
     await registerKinds(this.#database, [...kinds.values()])
     const stored = await storeSettings(this.#database, {
@@ -236,6 +237,7 @@ export class Engine {
       ...(payloadBytesMax === undefined ? {} : { payloadBytesMax }),
     })
     this.#payloadBytesMax = stored.payloadBytesMax
+    await registerSchedules(this.#database, schedules, stored)
     return stored
   }
 
@@ -256,6 +258,7 @@ export class Engine {
     await this.#started?.catch(() => {})
     if (this.#started) {
       this.#leader.stop()
+      this.#scheduler.stop()
       await this.#listener.stop()
       await this.#worker.stop(this.#options.graceMs)
       await this.#heartbeat.stop()
@@ -275,6 +278,8 @@ export class Engine {
       case 'cancel':
         if (Number(rest[0]) === this.#worker.id) this.#worker.cancel(Number(rest[1]))
         return
+      case 'schedule':
+        return this.#scheduler.hear()
       case 'suspect':
         return this.#worker.hearSuspects()
       case 'pause':

@@ -1,5 +1,5 @@
 /** The door of the engine. Nothing else can be imported. */
-export { createEngine, type Engine, type EngineStatus, type EnqueueOptions } from './engine.ts'
+export { createEngine, type Engine, type EnqueueOptions } from './engine.ts'
 export type { JobContext, TransactionClient } from './job/context.ts'
 export type { Enqueued } from './job/enqueue.ts'
 export type { Explanation } from './job/explain.ts'
@@ -13,6 +13,11 @@ export type { CancelAnswer, Pause, PauseTarget, RetryAnswer } from './job/steer.
 export type { EngineOptions, PoolSize } from './options.ts'
 export type { QueryClient } from './postgres/client.ts'
 export { type Migrated, migrate } from './postgres/migrate.ts'
+export type { CatchUp, Overlap } from './schedule/plan.ts'
+export { defineSchedule, type Schedule, type ScheduleDefinition } from './schedule/schedule.ts'
+export type { StoredSchedule } from './schedule/schedule-store.ts'
+export type { Schedules, ShownSchedule } from './schedule/schedules.ts'
+export type { EngineStatus } from './status.ts'
 export type { Clock, Timer } from './support/clock.ts'
 export type { Duration } from './support/duration.ts'
 export { type ErrorCode, errorTable, SluiceError, type StoredError } from './support/errors.ts'
