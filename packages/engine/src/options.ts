@@ -85,7 +85,7 @@ const schema = z.strictObject({
   schedules: z
     .array(
       z.custom<Schedule>(
-        (one) => typeof one === 'object' && one !== null && 'cron' in one,
+        (one) => typeof one === 'object' && one !== null && 'jitterMs' in one,
         'is no schedule; make it with defineSchedule',
       ),
     )

@@ -33,10 +33,11 @@ const numbers = /^\d{1,2}(?:,\d{1,2})*$/
 /** Throws INVALID_CRON or INVALID_ZONE. */
 export function parseCron(cron: string, zone: string): Fires {
   checkZone(zone)
+  const march = compile('', '0 0 1 3 *', zone)
   const parts = timesOf(fieldsOf(cron)).map((pattern) => compile(cron, pattern, zone))
   return {
     next(afterMs) {
-      const nexts = parts.flatMap((part) => part.nextRun(new Date(afterMs))?.getTime() ?? [])
+      const nexts = parts.flatMap((part) => nextOf(part, march, afterMs) ?? [])
       if (nexts.length === 0)
         throw new SluiceError('INVALID_CRON', { cron, problem: 'it never fires; no month of it has its day' })
       return Math.min(...nexts)
@@ -47,6 +48,19 @@ export function parseCron(cron: string, zone: string): Fires {
       const found = parts.flatMap((part) => part.previousRuns(count, from).map((date) => date.getTime()))
       return [...new Set(found)].toSorted((a, b) => a - b).slice(-count)
     },
+  }
+}
+
+/**
+ * croner 9 to 11 looks for day 31 in February, lands in March and never sees its first days: "0 0 1,31 * *" would skip 1 March. So no search
+ * goes from February into March; a new one begins there.
+ */
+function nextOf(part: Cron, march: Cron, afterMs: number): number | undefined {
+  for (let fromMs = afterMs, spring = march.nextRun(new Date(afterMs)); ; ) {
+    const found = part.nextRun(new Date(fromMs))
+    if (!found || !spring || found <= spring) return found?.getTime()
+    fromMs = spring.getTime() - 1_000
+    spring = march.nextRun(spring)
   }
 }
 

@@ -59,7 +59,7 @@ export class Schedules {
 
   /** Answers whether there was one. Jobs that it made stay. */
   async remove(name: string): Promise<boolean> {
-    return store.removeSchedule((await this.#ready()).on.on, name)
+    return store.removeSchedule((await this.#ready()).on, name)
   }
 
   async list(): Promise<store.StoredSchedule[]> {
@@ -76,12 +76,12 @@ export class Schedules {
   }
 
   async pause(name: string, reason?: string): Promise<void> {
-    await store.pauseSchedule((await this.#ready()).on.on, name, reason)
+    await store.pauseSchedule((await this.#ready()).on, name, reason)
   }
 
   /** Goes on with the next fire from now. Answers whether it was paused. */
   async resume(name: string): Promise<boolean> {
-    const resumed = await store.resumeSchedule((await this.#ready()).on.on, name)
+    const resumed = await store.resumeSchedule((await this.#ready()).on, name)
     this.#onChange()
     return resumed
   }
