@@ -255,9 +255,9 @@ test('[E-18] away from changes of the clock a second library says the same', () 
         atMs = mine
       }
     }),
-    { numRuns: Number(process.env['RUNS'] ?? 1_500) },
+    { numRuns: 1_000 },
   )
-  expect(compared).toBeGreaterThan(2_000)
+  expect(compared).toBeGreaterThan(1_500)
 })
 
 test.each([
