@@ -68,7 +68,7 @@ function checkZone(zone: string): void {
   try {
     // Names only: an offset knows no summer time, and not every Node takes one.
     if (!/^[a-z]/i.test(zone)) throw new RangeError('no name')
-    new Intl.DateTimeFormat('en', { timeZone: zone })
+    Intl.DateTimeFormat('en', { timeZone: zone })
   } catch (cause) {
     throw new SluiceError('INVALID_ZONE', { zone }, cause)
   }

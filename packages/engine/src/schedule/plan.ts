@@ -69,7 +69,7 @@ function limitMs({ catchUp, deadlineMs }: Due): number {
 }
 
 /** From 0 to less than `jitterMs`, the same for the same schedule and fire in every process. */
-export function jitterOf(name: string, atMs: number, jitterMs: number): number {
+function jitterOf(name: string, atMs: number, jitterMs: number): number {
   if (jitterMs === 0) return 0
   const hash = createHash('sha256').update(`${name}\n${atMs}`).digest()
   return Math.floor((hash.readUIntBE(0, 6) / 2 ** 48) * jitterMs)
