@@ -59,6 +59,16 @@ test('[E-18] another expression or zone has another next fire, another payload k
   expect(await next({ cron: '0 9 * * 2', zone: 'Asia/Seoul' })).toBe('2026-05-05T00:00:00.000Z')
 })
 
+test('[E-18] a fire that was missed is still made up for when the process comes back with another payload', async ({ scene }) => {
+  await scene.define([report])
+  await scene.turnTo('2026-05-01T12:00Z')
+  await scene.set('weekly', weekly)
+  await scene.turnTo('2026-05-04T08:00Z')
+  await scene.set('weekly', { ...weekly, job: report({ n: 1 }) })
+  await scene.fire()
+  expect(await scene.fires()).toEqual(['2026-05-04T07:00Z'])
+})
+
 test('[E-18] overlap allow fires whatever became of the last job', async ({ scene }) => {
   expect(await twice(scene, 'allow')).toEqual(['13:00 ready', '14:00 ready'])
 })
