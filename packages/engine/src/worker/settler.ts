@@ -83,7 +83,7 @@ export class Settler {
 
   #flush(): void {
     while (this.#plain.length > 0 && this.#groupsUnderWay < groupsUnderWayMax) {
-      const group = this.#plain.splice(0, groupSizeMax)
+      const group = withoutVoid(this.#plain.splice(0, groupSizeMax))
       this.#groupsUnderWay++
       void this.#settleGroup(group).finally(() => {
         this.#groupsUnderWay--
@@ -190,4 +190,14 @@ export class Settler {
     }
     onOver([one], ended)
   }
+}
+
+/**
+ * A claim whose commit a crash of the server took back may still wait here when this process claims the same job anew. The database answers by
+ * job, so the two must not travel together: the older one is void.
+ */
+function withoutVoid(group: readonly Ended[]): Ended[] {
+  const fences = new Map<number, number>()
+  for (const { claim } of group) fences.set(claim.id, Math.max(claim.fence, fences.get(claim.id) ?? 0))
+  return fences.size === group.length ? [...group] : group.filter(({ claim }) => fences.get(claim.id) === claim.fence)
 }
