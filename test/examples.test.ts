@@ -57,6 +57,11 @@ const output: Record<string, RegExp[]> = {
     /^a day later: stock\.watch done, stock\.notify done$/,
   ],
   '08-heavy-work-in-its-own-process': [/^348513 primes below 5000000, and light jobs ran meanwhile$/],
+  '09-cron-in-seoul': [
+    /^the next three fires in Seoul: 00:05, 00:05, 00:05$/,
+    ...Array.from({ length: 4 }, () => /^closing the books of Insa-dong$/),
+    /^3 nights, then a week of holidays$/,
+  ],
 }
 
 test.for(examples)('[E-28] example %s prints what it promises and ends by itself', async (example, { database }) => {

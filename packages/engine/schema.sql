@@ -236,6 +236,40 @@ create table sluice.run_key (
   constraint run_key_pkey PRIMARY KEY (run, key)
 );
 
+create table sluice.schedule (
+  name text collate "C" not null,
+  kind text collate "C" not null,
+  payload jsonb not null default '{}'::jsonb,
+  options jsonb not null default '{}'::jsonb,
+  cron text not null,
+  zone text not null default 'UTC'::text,
+  overlap text not null default 'allow'::text,
+  catch_up text not null default 'latest'::text,
+  deadline_ms bigint,
+  jitter_ms integer not null default 0,
+  paused_at timestamp with time zone,
+  paused_reason text,
+  next_at timestamp with time zone,
+  last_at timestamp with time zone,
+  last_job bigint,
+  fired bigint not null default 0,
+  skipped bigint not null default 0,
+  error jsonb,
+  version bigint not null default 1,
+  created_at timestamp with time zone not null default sluice.now(),
+  constraint schedule_pkey PRIMARY KEY (name),
+  constraint schedule_catch_up CHECK ((catch_up = ANY (ARRAY['none'::text, 'latest'::text, 'all'::text]))),
+  constraint schedule_deadline CHECK ((deadline_ms > 0)),
+  constraint schedule_has_a_name CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+  constraint schedule_jitter CHECK (((jitter_ms >= 0) AND (jitter_ms <= 86400000))),
+  constraint schedule_next_is_a_date CHECK (isfinite(next_at)),
+  constraint schedule_options_are_an_object CHECK ((jsonb_typeof(options) = 'object'::text)),
+  constraint schedule_overlap CHECK ((overlap = ANY (ARRAY['allow'::text, 'forbid'::text, 'replace'::text]))),
+  constraint schedule_reason_of_a_pause CHECK (((paused_reason IS NULL) OR (paused_at IS NOT NULL)))
+);
+CREATE INDEX schedule_due ON sluice.schedule USING btree (next_at) WHERE (paused_at IS NULL);
+CREATE TRIGGER schedule_changes BEFORE INSERT OR UPDATE ON sluice.schedule FOR EACH ROW EXECUTE FUNCTION sluice.schedule_changes();
+
 create table sluice.setting (
   only_row boolean not null default true,
   priority_step_ms integer not null default 60000,
@@ -750,6 +784,26 @@ AS $function$
     from gone g)
   select count(*)::int from gone $function$;
 
+CREATE OR REPLACE FUNCTION sluice.due_schedules(in_term bigint, batch integer, OUT leads boolean, OUT now_ms double precision, OUT next_ms double precision, OUT due jsonb)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  at timestamptz := sluice.now();
+begin
+  leads := sluice.leads(in_term);
+  now_ms := date_part('epoch', at) * 1000;
+  if not leads then return; end if;
+  next_ms := (select date_part('epoch', min(s.next_at)) * 1000 from sluice.schedule s where s.paused_at is null and s.next_at > at);
+  due := (select jsonb_agg(to_jsonb(d) order by d.next_at nulls first)
+          from (select s.name, s.cron, s.zone, s.overlap, s.catch_up, s.deadline_ms, s.jitter_ms, s.version, s.next_at,
+                       date_part('epoch', s.next_at) * 1000 as next_ms
+                from sluice.schedule s
+                where s.paused_at is null and (s.next_at <= at or (s.next_at is null and s.error is null))
+                order by s.next_at nulls first
+                limit batch) d);
+end $function$;
+
 CREATE OR REPLACE FUNCTION sluice.end_in_runs(ended sluice.run_end[], added jsonb)
  RETURNS void
  LANGUAGE plpgsql
@@ -1127,6 +1181,73 @@ begin
     end if;
   end loop;
   raise exception using errcode = '40001', message = format('the dedupe key %s keeps changing hands', full_key), hint = 'Try again.';
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.enqueue_scheduled(s sluice.schedule, fires timestamp with time zone[], starts timestamp with time zone[], OUT jobs bigint[], OUT existing integer[], OUT pools text[], OUT held bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  live sluice.job_state := (select j.state from sluice.job j where j.id = s.last_job and j.state <> 'failed');
+  own_mode text;
+  named boolean;
+begin
+  if live is not null and s.overlap = 'forbid' then
+    held := s.last_job;
+    return;
+  end if;
+  if live is not null and s.overlap = 'replace' then
+    perform sluice.cancel(array[s.last_job], format('replaced by the next job of schedule %s', s.name));
+  end if;
+  select coalesce(s.options ->> 'mode', k.dedupe, case when s.options ? 'key' then 'keep' end),
+         s.options ?| array['key', 'mode', 'unique_ms'] or k.dedupe is not null or k.unique_for is not null
+  into own_mode, named
+  from sluice.kind k where k.name = s.kind;
+  select m.ids, m.existing into jobs, existing
+  from sluice.enqueue_many((
+    select jsonb_agg(s.options || jsonb_build_object('kind', s.kind, 'payload', s.payload, 'run_at', f.start)
+                     || case when not named then jsonb_build_object('mode', 'keep', 'key', 'schedule/' || s.name || '@'
+                                                                    || to_char(f.fire at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
+                             when own_mode = 'keep' and s.overlap = 'replace' and live = 'running' then '{"mode": "again"}'
+                             else '{}' end
+                     order by f.fire)
+    from unnest(fires, starts) as f(fire, start)), true) m;
+  pools := array(select distinct j.pool from sluice.job j where j.id = any(jobs) and j.state = 'ready');
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.fire_schedule(in_term bigint, in_name text, in_version bigint, in_next_at timestamp with time zone, fires timestamp with time zone[], starts timestamp with time zone[], missed integer, then_at timestamp with time zone, problem jsonb, OUT outcome text, OUT jobs bigint[], OUT pools text[])
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  s sluice.schedule;
+  made record;
+  enqueued integer := cardinality(fires);
+begin
+  outcome := 'stale';
+  if not sluice.leads(in_term) then return; end if;
+  select * into s from sluice.schedule c
+  where c.name = in_name and c.version = in_version and c.next_at is not distinct from in_next_at and c.paused_at is null
+  for update;
+  if not found then return; end if;
+  -- Locked, then looked: the leader before us may have held the row until now.
+  if not sluice.leads(in_term) then return; end if;
+  outcome := 'moved';
+  if enqueued > 0 then
+    select * into made from sluice.enqueue_scheduled(s, fires, starts);
+    outcome := case when made.held is null then 'fired' else 'held' end;
+    if made.held is not null then enqueued := 0; end if;
+    jobs := made.jobs;
+    pools := made.pools;
+  end if;
+  update sluice.schedule c
+  set next_at = then_at,
+      last_at = case when enqueued > 0 then fires[cardinality(fires)] else c.last_at end,
+      last_job = coalesce(jobs[cardinality(jobs)], c.last_job),
+      fired = c.fired + enqueued,
+      skipped = c.skipped + missed + cardinality(fires) - enqueued,
+      error = problem
+  where c.name = in_name;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.lane_of(wanted text, of_kind text, owner text)
@@ -1622,6 +1743,47 @@ AS $function$
               -- half open, or nothing known of the budget: one job finds out
               when l.broken_until <= at or (l.metered and (l.remaining is null or l.reset_at <= at)) then 1 - l.in_flight
               else coalesce(l.cap - l.in_flight, 2147483647) end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.run_schedule(in_name text)
+ RETURNS TABLE(id bigint, created boolean)
+ LANGUAGE plpgsql
+AS $function$
+declare
+  at timestamptz := sluice.now();
+  s sluice.schedule;
+  made record;
+begin
+  select * into s from sluice.schedule c where c.name = in_name for update;
+  if not found then return; end if;
+  select * into made from sluice.enqueue_scheduled(s, array[at], array[at]);
+  if made.held is null then
+    update sluice.schedule c set last_job = made.jobs[1], fired = c.fired + 1 where c.name = in_name;
+  end if;
+  return query select coalesce(made.held, made.jobs[1]), made.held is null and made.existing is null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.schedule_changes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' or new.kind <> old.kind then
+    if not exists (select from sluice.kind k where k.name = new.kind) then perform sluice.refuse_kind(new.kind); end if;
+  end if;
+  if tg_op = 'UPDATE' then
+    new.version := old.version + 1;
+    if (new.cron, new.zone) is distinct from (old.cron, old.zone) then
+      new.error := null;
+      if new.next_at is not distinct from old.next_at then new.next_at := null; end if;
+    end if;
+    if new.paused_at is not null or not (old.paused_at is not null or old.next_at is null or new.next_at < old.next_at
+                                         or (new.next_at is null and new.error is null)) then
+      return new;
+    end if;
+  end if;
+  perform pg_notify('sluice', 'schedule:');
+  return new;
+end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.settle(in_worker bigint, ids bigint[], fences bigint[], outcomes text[], delays_ms double precision[], run_ats timestamp with time zone[], errors jsonb[], refunds integer[], said jsonb, last boolean, OUT stale bigint[], OUT in_runs jsonb)
  RETURNS record

@@ -15,6 +15,8 @@ import { test as base } from '../support/processes.ts'
 const files = readdirSync(new URL('../../packages/engine/migrations/', import.meta.url))
   .filter((file) => file.endsWith('.sql'))
   .toSorted()
+/** Numbers may have gaps. */
+const latest = Number(files.at(-1)?.slice(0, 4))
 
 /** `empty` is a database without a schema, and a connection to it. */
 const test = base.extend<{ empty: { url: string; client: pg.Client } }>({
@@ -49,7 +51,7 @@ test('[O-11] eight processes migrate one empty database at once: all succeed, ea
   ).toEqual(programs.map(() => 0))
   const answers = await Promise.all(programs.map((one) => one.hears('applied')))
   expect(answers.flatMap((answer) => answer['applied'] as string[]).toSorted()).toEqual(files)
-  expect(new Set(answers.map((answer) => answer['version']))).toEqual(new Set([files.length]))
+  expect(new Set(answers.map((answer) => answer['version']))).toEqual(new Set([latest]))
   expect(await applied(empty.client)).toEqual(files)
   expect(await describeSchema(empty.client)).toEqual(await describeSchema(client))
 })
@@ -91,7 +93,7 @@ test('[O-11] a migration that fails leaves nothing half-done and can be tried ag
 
 test('[O-11] migrating again changes nothing', async ({ database, client }) => {
   const before = await describeSchema(client)
-  expect(await migrate(database.url)).toEqual({ applied: [], version: files.length })
+  expect(await migrate(database.url)).toEqual({ applied: [], version: latest })
   expect(await describeSchema(client)).toEqual(before)
 })
 
@@ -110,10 +112,10 @@ test('[O-11] an older process starts and works beside a newer schema that is com
 })
 
 test('[O-11] an older process refuses a newer schema that is not compatible with it', async ({ engines, client }) => {
-  await client.query(`insert into sluice.migration values (9999, '9999_future.sql', 'digest', ${files.length + 1})`)
+  await client.query(`insert into sluice.migration values (9999, '9999_future.sql', 'digest', ${latest + 1})`)
   await expect(engines({ kinds: [note] }).start()).rejects.toMatchObject({
     code: 'SCHEMA_INCOMPATIBLE',
-    details: { needs: files.length + 1, knows: files.length },
+    details: { needs: latest + 1, knows: latest },
     message: expect.stringContaining('Upgrade this process'),
   })
 })

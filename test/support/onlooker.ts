@@ -14,13 +14,13 @@ export async function withOnlooker(url: string, act: (onlooker: pg.Client) => Pr
   }
 }
 
-/** Resolves when a statement that contains `text` waits for a lock. */
-export async function serverWaits(onlooker: pg.Client, text: string): Promise<void> {
+/** Resolves when a statement that contains `text` waits for a lock, or so many of them. */
+export async function serverWaits(onlooker: pg.Client, text: string, count = 1): Promise<void> {
   await eventually(async () => {
     const { rows } = await onlooker.query(
       `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and strpos(query, $1) > 0`,
       [text],
     )
-    return rows.length > 0
+    return rows.length >= count
   })
 }

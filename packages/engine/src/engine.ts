@@ -7,7 +7,7 @@ import { type Enqueued, enqueueOn, explainRefusal } from './job/enqueue.ts'
 import { Enqueuer } from './job/enqueuer.ts'
 import { type Explanation, explainJob } from './job/explain.ts'
 import { type Attempt, findJob, type Job, listAttempts, listFailed } from './job/job-store.ts'
-import { registerKinds, registerLaneClasses, type StoredSettings, storeSettings } from './job/kind-store.ts'
+import type { StoredSettings } from './job/kind-store.ts'
 import { type EncodedRequest, encodeRequest, type JobRequest } from './job/request.ts'
 import * as steer from './job/steer.ts'
 import { topicsFor, Waker } from './job/waker.ts'
@@ -19,21 +19,14 @@ import { type QueryClient } from './postgres/client.ts'
 import { explainConnect } from './postgres/connect.ts'
 import { Database } from './postgres/database.ts'
 import { Listener } from './postgres/listener.ts'
-import { migrate } from './postgres/migrate.ts'
+import { register } from './registration.ts'
 import { Runs } from './run/runs.ts'
+import { Scheduler } from './schedule/scheduler.ts'
+import { Schedules } from './schedule/schedules.ts'
+import { type EngineStatus, findProblems } from './status.ts'
 import { SluiceError } from './support/errors.ts'
 import { Heartbeat } from './worker/heartbeat.ts'
 import { Worker } from './worker/worker.ts'
-
-export interface EngineStatus {
-  readonly ready: boolean
-  /** What is not ready, in words. */
-  readonly problems: readonly string[]
-  readonly worker: number | undefined
-  readonly leads: boolean
-  readonly wakeUps: 'notifications' | 'heartbeat'
-  readonly running: number
-}
 
 export interface EnqueueOptions {
   /** A client of yours with an open transaction: the job is there if and only if you commit. */
@@ -48,6 +41,7 @@ export class Engine {
   readonly lanes: Lanes
   readonly owners: Owners
   readonly runs: Runs
+  readonly schedules: Schedules
   readonly #options: Settled
   readonly #database: Database
   readonly #waker: Waker
@@ -56,6 +50,7 @@ export class Engine {
   readonly #heartbeat: Heartbeat
   readonly #leader: Leader
   readonly #listener: Listener
+  readonly #scheduler: Scheduler
   #prepared: Promise<StoredSettings> | undefined
   #payloadBytesMax = 0
   #started: Promise<void> | undefined
@@ -72,10 +67,10 @@ export class Engine {
       answerTimeoutMs: 3 * leaseMs,
     })
     this.#database = database
-    const on = (): Promise<Database> => this.#ready()
-    this.lanes = new Lanes(on, clock)
-    this.owners = new Owners(on, clock)
-    this.runs = new Runs(on)
+    const ready = (): Promise<Database> => this.#ready()
+    this.lanes = new Lanes(ready, clock)
+    this.owners = new Owners(ready, clock)
+    this.runs = new Runs(ready)
     const topicsOf = (request: EncodedRequest): string[] => topicsFor(request, kinds.get(request.kind))
     this.#waker = new Waker({ database, clock, topicsOf, wakeHere: (topic) => this.#worker.wake(topic) })
     this.#enqueuer = new Enqueuer(database, this.#waker)
@@ -92,6 +87,10 @@ export class Engine {
       onBusy: () => this.#heartbeat.hurry(),
     })
     this.#leader = new Leader({ ...options, database, trusted, onReady: wake, beatNow })
+    const [term, hears] = [() => this.#leader.term, () => this.#listener.hears]
+    this.#scheduler = new Scheduler({ database, clock, log, term, hears, onReady: wake })
+    const scheduling = async () => ({ on: await this.#ready(), payloadBytesMax: this.#payloadBytesMax })
+    this.schedules = new Schedules(scheduling, () => this.#scheduler.hear())
     this.#heartbeat = new Heartbeat({
       database,
       clock,
@@ -103,9 +102,10 @@ export class Engine {
       unknownKinds: () => [...this.#worker.unknownKinds],
       running: () => Object.fromEntries([...this.#worker.pools.values()].map((pool) => [pool.name, pool.running])),
       busy: () => this.#worker.busy,
-      hears: () => this.#listener.hears,
+      hears,
       onBeat: async (beat) => {
         this.#leader.onBeat(beat)
+        this.#scheduler.onBeat(beat)
         await this.#worker.onBeat(beat)
       },
     })
@@ -116,6 +116,7 @@ export class Engine {
       onMessage: (message) => this.#hear(message),
       onConnect: () => {
         this.#worker.reconnected()
+        this.#scheduler.hear()
         beatNow() // what was told while nobody listened: due times, pauses, cancels
       },
     })
@@ -212,11 +213,8 @@ export class Engine {
   }
 
   status(): EngineStatus {
-    const problems: string[] = []
-    if (this.#stopped) problems.push('the engine is stopped')
-    else if (!this.#started) problems.push('the engine is not started')
-    else if (!this.#heartbeat.answered) problems.push('PostgreSQL does not answer the heartbeat')
-    else if (!this.#heartbeat.trusted) problems.push('the lease of this process is over')
+    const { answered, trusted } = this.#heartbeat
+    const problems = findProblems({ stopped: !!this.#stopped, started: !!this.#started, answered, trusted })
     return {
       ready: problems.length === 0,
       problems,
@@ -230,22 +228,15 @@ export class Engine {
   #prepare(): Promise<StoredSettings> {
     this.#refuseIfStopped()
     // A failure is not remembered: the database may be back at the next call.
-    this.#prepared ??= this.#migrateAndRegister().catch((error: unknown) => {
+    this.#prepared ??= this.#register().catch((error: unknown) => {
       this.#prepared = undefined
       throw explainConnect(error)
     })
     return this.#prepared
   }
 
-  async #migrateAndRegister(): Promise<StoredSettings> {
-    const { database, kinds, laneClasses, priorityStepMs, payloadBytesMax } = this.#options
-    await migrate(database)
-    await registerKinds(this.#database, [...kinds.values()])
-    await registerLaneClasses(this.#database, laneClasses)
-    const stored = await storeSettings(this.#database, {
-      ...(priorityStepMs === undefined ? {} : { priorityStepMs }),
-      ...(payloadBytesMax === undefined ? {} : { payloadBytesMax }),
-    })
+  async #register(): Promise<StoredSettings> {
+    const stored = await register(this.#database, this.#options)
     this.#payloadBytesMax = stored.payloadBytesMax
     return stored
   }
@@ -267,6 +258,7 @@ export class Engine {
     await this.#started?.catch(() => {})
     if (this.#started) {
       this.#leader.stop()
+      this.#scheduler.stop()
       await this.#listener.stop()
       await this.#worker.stop(this.#options.graceMs)
       await this.#heartbeat.stop()
@@ -287,6 +279,8 @@ export class Engine {
       case 'cancel':
         if (Number(rest[0]) === this.#worker.id) this.#worker.cancel(Number(rest[1]))
         return
+      case 'schedule':
+        return this.#scheduler.hear()
       case 'suspect':
         return this.#worker.hearSuspects()
       case 'pause':

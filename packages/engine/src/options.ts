@@ -5,6 +5,7 @@ import { z } from 'zod'
 import type { AnyKind } from './job/kind.ts'
 import { encodeClass, type LaneLimits } from './lane/limits.ts'
 import type { RunKind } from './run/run-kind.ts'
+import type { Schedule } from './schedule/schedule.ts'
 import { type Clock, systemClock } from './support/clock.ts'
 import { type Duration, toMs } from './support/duration.ts'
 import { SluiceError } from './support/errors.ts'
@@ -25,6 +26,8 @@ export interface EngineOptions<Services = unknown> {
   readonly runs?: readonly RunKind[]
   /** Limits of lanes by pattern, in which `*` stands for anything; the longest one that fits counts. Stored for all processes. */
   readonly lanes?: Readonly<Record<string, LaneLimits>>
+  /** Stored when the engine migrates; one that is stored already and says the same keeps its next fire. Made with defineSchedule. */
+  readonly schedules?: readonly Schedule[]
   /** Handed to every handler as its second argument. */
   readonly services?: Services
   /** Pools this process serves. An empty object serves none (a scheduler). Default: light 5–10, heavy 3–5. */
@@ -58,6 +61,7 @@ export interface Settled {
   readonly database: string
   readonly kinds: ReadonlyMap<string, AnyKind>
   readonly laneClasses: readonly object[]
+  readonly schedules: readonly Schedule[]
   readonly services: unknown
   readonly pools: Readonly<Record<string, PoolSize>>
   readonly lead: boolean
@@ -83,6 +87,14 @@ const schema = z.strictObject({
   database: z.string({ error: 'give the address of the database, e.g. postgresql://localhost/app' }).min(1),
   kinds: z
     .array(z.custom<AnyKind>((kind) => typeof kind === 'function' && 'kindName' in kind, 'is no kind; make it with defineKind'))
+    .optional(),
+  schedules: z
+    .array(
+      z.custom<Schedule>(
+        (one) => typeof one === 'object' && one !== null && 'jitterMs' in one,
+        'is no schedule; make it with defineSchedule',
+      ),
+    )
     .optional(),
   pools: z.record(z.string().min(1).max(200), poolSchema).optional(),
   keepDays: z.int().min(1).max(3_650).optional(),
@@ -114,12 +126,22 @@ export function settleOptions(options: EngineOptions): Settled {
     if (kinds.has(kind.kindName)) throw new SluiceError('DUPLICATE_KIND', { kind: kind.kindName })
     kinds.set(kind.kindName, kind)
   }
+  const names = new Set<string>()
+  for (const { name } of options.schedules ?? []) {
+    if (names.has(name))
+      throw new SluiceError('INVALID_OPTION', {
+        field: 'schedules',
+        problem: `two are named "${name}"; give one of them another name`,
+      })
+    names.add(name)
+  }
   const leaseMs = toMs(options.lease ?? '10s', 'lease')
   if (leaseMs < 500) throw new SluiceError('INVALID_OPTION', { field: 'lease', problem: 'a lease below 500 ms cannot be kept' })
   return {
     database: options.database,
     kinds,
     laneClasses: [...limitsOf(options.lanes), ...breakersOf(kinds)],
+    schedules: options.schedules ?? [],
     services: options.services ?? {},
     pools: options.pools ?? { light: { core: 5, max: 10 }, heavy: { core: 3, max: 5 } },
     lead: options.lead ?? true,

@@ -13,6 +13,10 @@ export const errorTable = {
   INVALID_OPTION: 'Option {field}: {problem}.',
   INVALID_OUTCOME:
     'The handler of "{kind}" returned {got}. Return done(), retry(), snooze(), fail() or cancel(), or nothing for done().',
+  INVALID_CRON:
+    'The cron expression "{cron}" is not usable: {problem}. Write minute, hour, day, month and weekday, as in "5 0 * * *" for 00:05.',
+  INVALID_ZONE: 'There is no time zone "{zone}". Use a name of the IANA list, such as "Asia/Seoul" or "UTC".',
+  UNKNOWN_SCHEDULE: 'There is no schedule "{name}". Set it first, or correct the name.',
   DATABASE_URL_INVALID:
     'The database address is not usable: {reason}. Write it as postgresql://user:password@host:5432/database.',
   DATABASE_UNREACHABLE: 'PostgreSQL does not answer: {reason}. Check that it runs and that host, port and firewall are right.',

@@ -2,7 +2,8 @@
  * A kit for testing handlers on a real database, without a worker process and without waiting.
  *
  * `drain` runs every ready job inline, one after the other, children included, through the same claim, executor and settle as in
- * production. `advance` turns the clock of the kit and of its database sessions together, so delayed jobs and retries fall due at once.
+ * production. `advance` turns the clock of the kit and of its database sessions together, so delayed jobs and retries fall due at once, and
+ * schedules fire on the way, each at its time.
  */
 import type pg from 'pg'
 import { type Enqueued, enqueueOn } from '../job/enqueue.ts'
@@ -12,6 +13,9 @@ import { registerKinds, storeSettings } from '../job/kind-store.ts'
 import { encodeRequest, type JobRequest } from '../job/request.ts'
 import { Database } from '../postgres/database.ts'
 import { migrate } from '../postgres/migrate.ts'
+import { fireDue } from '../schedule/fire-due.ts'
+import type { Schedule } from '../schedule/schedule.ts'
+import { registerSchedules, Schedules } from '../schedule/schedules.ts'
 import { systemClock } from '../support/clock.ts'
 import { type Duration, toMs } from '../support/duration.ts'
 import { silentLog } from '../support/log.ts'
@@ -28,6 +32,7 @@ export interface TestKitOptions<Services = unknown> {
   readonly database: string
   readonly kinds: readonly AnyKind[]
   readonly services?: Services
+  readonly schedules?: readonly Schedule[]
 }
 
 /** What became of one attempt. */
@@ -51,18 +56,21 @@ export async function createTestKit<Services>(options: TestKitOptions<Services>)
 }
 
 export class TestKit {
+  readonly schedules: Schedules
   readonly #database: Database
   readonly #kinds: ReadonlyMap<string, AnyKind>
   readonly #services: unknown
+  readonly #scheduled: readonly Schedule[]
   readonly #sessions = new Set<pg.ClientBase>()
   readonly #processes = new OwnProcesses()
   #offsetMs = 0
   #worker = 0
   #payloadBytesMax = 0
 
-  constructor({ database, kinds, services }: TestKitOptions) {
+  constructor({ database, kinds, services, schedules }: TestKitOptions) {
     this.#kinds = new Map(kinds.map((kind) => [kind.kindName, kind]))
     this.#services = services ?? {}
+    this.#scheduled = schedules ?? []
     this.#database = new Database({
       url: database,
       poolMax: 4,
@@ -70,11 +78,14 @@ export class TestKit {
       log: silentLog,
       onConnect: (client) => this.#join(client),
     })
+    const ready = async () => ({ on: this.#database, payloadBytesMax: this.#payloadBytesMax })
+    this.schedules = new Schedules(ready, () => {})
   }
 
   async open(): Promise<void> {
     await registerKinds(this.#database, [...this.#kinds.values()])
     this.#payloadBytesMax = (await storeSettings(this.#database, {})).payloadBytesMax
+    await registerSchedules(this.#database, this.#scheduled, { payloadBytesMax: this.#payloadBytesMax })
     this.#worker = await registerWorker(this.#database, { pools: {}, kinds: [...this.#kinds.keys()], leaseMs })
   }
 
@@ -101,10 +112,14 @@ export class TestKit {
     return findJob(this.#database, id)
   }
 
-  /** Turns the clock; what falls due on the way is ready afterwards. */
+  /** Turns the clock; what falls due on the way is ready afterwards. Schedules fire each at its time. */
   async advance(by: Duration): Promise<void> {
-    this.#offsetMs += toMs(by, 'advance')
-    await Promise.all([...this.#sessions].map((client) => this.#turn(client)))
+    const targetMs = this.#offsetMs + toMs(by, 'advance')
+    for (let fireMs = await this.#nextFire(targetMs); fireMs !== undefined; fireMs = await this.#nextFire(targetMs)) {
+      await this.#turnTo(Math.max(this.#offsetMs, fireMs))
+      await this.#fire()
+    }
+    await this.#turnTo(targetMs)
     await this.#promote()
   }
 
@@ -170,6 +185,26 @@ export class TestKit {
     return { id: claim.id, kind: claim.kind, attempt: claim.attempt, outcome: ended.outcome, error }
   }
 
+  /** The offset at which the next schedule fires, if that is before the target. */
+  async #nextFire(targetMs: number): Promise<number | undefined> {
+    const { rows } = await this.#database.pool.query<{ ms: number }>(
+      `select ceil(extract(epoch from min(next_at) - clock_timestamp()) * 1000)::float8 as ms from sluice.schedule
+       where paused_at is null and next_at <= clock_timestamp() + $1 * interval '1 ms'`,
+      [targetMs],
+    )
+    return rows[0]?.ms ?? undefined
+  }
+
+  /** As the leader would; nobody else leads on a test's database. */
+  async #fire(): Promise<void> {
+    const { rows } = await this.#database.pool.query<{ term: number }>(
+      `update sluice.leader set term = term + 1, worker = $1, until = sluice.now() + interval '1 hour' returning term`,
+      [this.#worker],
+    )
+    const round = await fireDue({ database: this.#database, log: silentLog, term: () => rows[0]?.term, onReady: () => {} })
+    if (round?.again) throw new Error('a schedule could not be fired: is its row locked?')
+  }
+
   async #promote(): Promise<void> {
     // Alone with its database, the kit is the leader.
     await this.#database.pool.query(`update sluice.leader set term = term + 1, until = 'infinity'`)
@@ -189,6 +224,11 @@ export class TestKit {
     this.#sessions.add(client)
     client.once('end', () => this.#sessions.delete(client))
     await this.#turn(client)
+  }
+
+  async #turnTo(offsetMs: number): Promise<void> {
+    this.#offsetMs = offsetMs
+    await Promise.all([...this.#sessions].map((client) => this.#turn(client)))
   }
 
   async #turn(client: pg.ClientBase): Promise<void> {
