@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { eventually, test } from '../../../../test/support/database.ts'
 import type { Engine } from '../engine.ts'
 import { defineKind } from '../job/kind.ts'
-import { done, fail } from '../job/outcome.ts'
+import { done, fail, type Outcome } from '../job/outcome.ts'
 import { once } from '../job/retry.ts'
 import { defineRun, type RunSummary } from './run-kind.ts'
 import type { Run } from './runs.ts'
@@ -129,7 +129,7 @@ test('[E-05] once per run: a key is never walked twice, not even when the first 
   const walked: number[] = []
   const step = defineKind('step', {
     payload: z.object({ n: z.number() }),
-    run: ({ payload }) => {
+    run: ({ payload }): Outcome => {
       walked.push(payload.n)
       const next = [1, 2].map((by) => step({ n: payload.n + by }, { dedupe: 'once', key: String(payload.n + by) }))
       return payload.n < 10 ? done({ next }) : done()

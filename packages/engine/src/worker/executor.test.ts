@@ -26,6 +26,9 @@ const claim: Claim = {
   owner: 'ann',
   root: undefined,
   createdAtMs: 1_000,
+  run: undefined,
+  event: undefined,
+  lane: undefined,
 }
 
 async function attempt(
@@ -33,7 +36,8 @@ async function attempt(
   { stop = new StopSwitch(), clock = new HandClock(), payload = claim.payload } = {},
 ): Promise<Verdict> {
   const compute = async (_: AnyKind, input: unknown): Promise<unknown> => ({ computed: input })
-  return execute({ ...claim, payload }, kind, stop, { services: { name: 'services' }, clock, random: () => 0, compute })
+  const deps = { services: { name: 'services' }, clock, random: () => 0, compute }
+  return execute({ ...claim, payload }, kind, stop, deps, undefined)
 }
 
 test('[E-10] a handler that returns nothing is done, whether it waits or not', async () => {

@@ -23,6 +23,9 @@ const claimed = (attempt: number, maxAttempts = 3): Claim => ({
   owner: undefined,
   root: undefined,
   createdAtMs: 0,
+  run: undefined,
+  event: undefined,
+  lane: undefined,
 })
 
 test.each<[string, number, Outcome, Verdict]>([

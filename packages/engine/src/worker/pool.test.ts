@@ -97,6 +97,9 @@ const claim: Claim = {
   owner: undefined,
   root: undefined,
   createdAtMs: 0,
+  run: undefined,
+  event: undefined,
+  lane: undefined,
 }
 
 /** Everything that waits for nothing but other promises is over after a turn of the event loop. */
