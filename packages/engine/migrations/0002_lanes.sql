@@ -36,6 +36,7 @@ create table sluice.lane (
   shut           boolean not null default false, -- its turns are parked
   opens_at       timestamptz,                    -- when the clock alone may open it; null = somebody's action will
   served_at      timestamptz not null default '-infinity',
+  progress       double precision,               -- jobs it got over its weight since it began to compete for slots; null = a newcomer
   custom         boolean not null default false  -- its limits were set by hand: the class leaves them alone
 ) with (fillfactor = 50);
 create index lane_opens on sluice.lane (opens_at) where opens_at is not null;

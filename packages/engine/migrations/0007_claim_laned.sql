@@ -1,4 +1,6 @@
 -- Taking jobs out of lanes: one call, two looks. docs/lanes.md tells the protocol and what broke simpler ones.
+-- Fair however few slots are free: a lane moves on by what it got over its weight, and whoever is least far goes first, of those the one that waited longest: a
+-- newcomer. A lane that was passed over for want of slots goes on waiting; without that, the first of sixteen got every single slot.
 
 -- Up to `slots` ready jobs from the lanes that waited longest, each with its permits. Answers one row at least; `again` says that a lane was passed over
 -- (somebody holds it, or there were too many) or had more.
@@ -53,13 +55,15 @@ begin
   with door as materialized (
     select l.key, l.owner, l.weight, t.low, l.served_at, sluice.room(l, o, at) as room, sluice.permits(l, at) as permits, sluice.opening(l, o, at) as opens_at,
            case when o.cap is not null then o.cap - (select sum(s.in_flight) from sluice.lane s where s.owner = o.name) end as owner_room,
-           ceil(slots::numeric * l.weight / sum(l.weight) over ())::integer as share
+           ceil(slots::numeric * l.weight / sum(l.weight) over ())::integer as share,
+           -- Who was away (its row was locked, other pools served it) catches up, but not with more than 64 jobs.
+           coalesce(greatest(l.progress, max(l.progress) over () - 64), greatest(min(l.progress) over (), max(l.progress) over () - 64, 0)) as progress
     from sluice.lane l
     cross join lateral (select min(t.low) as low from sluice.turn t where t.lane = l.key and t.pool = in_pool) t
     left join sluice.owner o on o.name = l.owner
     where l.key = any(keys)),
   queued as materialized (
-    select d.key, d.owner, d.permits, d.owner_room, d.served_at, j.id, j.cost, row_number() over w / d.weight::numeric as place, sum(j.cost) over w as need
+    select d.key, d.owner, d.permits, d.owner_room, d.served_at, j.id, j.cost, d.progress + (row_number() over w - 1) / d.weight::double precision as place, sum(j.cost) over w as need
     from door d
     cross join lateral (
       select j.id, j.cost, j.rank from sluice.job j
@@ -76,9 +80,12 @@ begin
     order by q.place, q.served_at, q.key
     limit slots),
   left_over as materialized (
-    select d.key, d.low, count(t.id)::integer as jobs, coalesce(sum(t.cost), 0)::integer as cost, m.rank as more,
+    select d.key, d.low, d.progress + count(t.id) / d.weight::double precision as progress, count(t.id)::integer as jobs, coalesce(sum(t.cost), 0)::integer as cost,
+           m.rank as more,
            m.rank is not null and (d.room - count(t.id) < 1 or d.permits - coalesce(sum(t.cost), 0) < m.cost or coalesce(d.owner_room - sum(count(t.id)) over (partition by d.owner) < 1, false)) as filled,
-           d.opens_at
+           d.opens_at,
+           -- Passed over for want of slots. One whose jobs nobody may take now goes to the back like those that were served.
+           case when count(t.id) = 0 and exists (select from queued q where q.key = d.key) then d.served_at else at end as served_at
     from door d
     left join taken t on t.key = d.key
     left join lateral (
@@ -86,7 +93,7 @@ begin
       where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
         and j.id <> all(array(select x.id from taken x where x.key = d.key))
       order by j.rank, j.id limit 1) m on true
-    group by d.key, d.owner, d.low, d.room, d.permits, d.owner_room, d.opens_at, m.rank, m.cost),
+    group by d.key, d.owner, d.low, d.weight, d.progress, d.served_at, d.room, d.permits, d.owner_room, d.opens_at, m.rank, m.cost),
   started as (
     update sluice.job j
     set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, key = case when j.key_rule = 'start' then null else j.key end,
@@ -96,7 +103,8 @@ begin
               j.lane, j.run, j.event),
   counted as (
     update sluice.lane l
-    set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost, served_at = at,
+    set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost, served_at = o.served_at,
+        progress = case when o.more is not null then o.progress end,
         remaining = case when l.reset_at <= at then null else l.remaining - o.cost end,
         shut = l.shut or o.filled,
         -- The row as it will be decides: with the permits this claim takes, the clock may have to open it.
@@ -106,11 +114,11 @@ begin
     where l.key = any(keys) and l.key = o.key),
   served as (delete from sluice.turn t where t.lane = any(keys) and t.pool = in_pool),
   next as (
-    insert into sluice.turn (pool, lane, open, low, served_at) select in_pool, key, not filled, more, at from left_over where more is not null)
+    insert into sluice.turn (pool, lane, open, low, served_at) select in_pool, key, not filled, more, served_at from left_over where more is not null)
   select exists (select from sluice.turn t where t.pool = in_pool and t.open and t.lane <> all(keys))
            or exists (select from left_over o where o.more is not null and not o.filled and o.jobs > 0),
          s.*
   from (select 1) one left join started s on true;
   -- The leader sleeps until the next due time; what this claim closed may open sooner.
-  perform sluice.wake(null, (select min(l.opens_at) from sluice.lane l where l.key = any(keys) and l.shut and l.served_at = at));
+  perform sluice.wake(null, (select min(l.opens_at) from sluice.lane l where l.key = any(keys) and l.shut));
 end $$;
