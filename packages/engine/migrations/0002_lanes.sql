@@ -124,8 +124,15 @@ as $$
   from unnest(keys) as n(key)
   left join sluice.owner o on n.key = 'owner:' || o.name
   left join lateral sluice.class_of(n.key) c on true
-  left join lateral (select owner from sluice.job j where j.shelf is null and j.lane = n.key and j.owner = any(string_to_array(n.key, ':'))
-                     order by j.pool, j.rank limit 1) j on true
+  -- By the first jobs that wait for it: a look through all of a long backlog for one with an owner would hold up the claim.
+  left join lateral (
+    select x.owner
+    from (select t.pool, t.low from sluice.turn t where t.lane = n.key limit 4) t
+    cross join lateral (select j.owner from sluice.job j where j.shelf is null and j.pool = t.pool and j.lane = n.key and j.rank >= t.low
+                        order by j.rank, j.id limit 8) x
+    where x.owner = any(string_to_array(n.key, ':'))
+    limit 1) j on true
+  where (select true from sluice.lane l where l.key = n.key) is null
   order by n.key
   on conflict do nothing $$;
 
@@ -157,6 +164,11 @@ begin
   return pools;
 end $$;
 
+-- When the clock opens the first of these. Not by the index on times, which walks over all other closed lanes.
+create function sluice.next_opening(keys text[]) returns timestamptz
+language sql stable
+as $$ select min(x.opens_at) from (select l.opens_at from sluice.lane l where l.key = any(keys) offset 0) x $$;
+
 -- Claims leave their lanes: what they held is free again, what the servers said is believed, and whoever waited for it is let in.
 create function sluice.leave_lanes(changes sluice.lane_change[], said jsonb) returns void
 language plpgsql
@@ -177,7 +189,11 @@ begin
   set in_flight = l.in_flight - n.jobs,
       in_flight_cost = l.in_flight_cost - n.cost,
       remaining = sluice.budget_next(sluice.budget_window(l.remaining, l.reset_at, n.said, n.said_reset, at), l.remaining, l.in_flight_cost - n.cost, n.refund, n.said),
-      reset_at = case sluice.budget_window(l.remaining, l.reset_at, n.said, n.said_reset, at) when 'new' then n.said_reset else l.reset_at end,
+      -- Answers of one window differ by a little; before the latest time that was said the budget may still be the old one.
+      reset_at = case sluice.budget_window(l.remaining, l.reset_at, n.said, n.said_reset, at)
+                   when 'new' then n.said_reset
+                   when 'same' then case when n.said_reset < l.reset_at + interval '1 s' then greatest(l.reset_at, n.said_reset) else l.reset_at end
+                   else l.reset_at end,
       metered = l.metered or n.said is not null,
       hold_until = greatest(l.hold_until, n.hold_until),
       -- In which order jobs of one group ended is not known; one that went well speaks for the lane.
@@ -190,7 +206,7 @@ begin
   perform from sluice.owner o where o.cap is not null and o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys))) order by o.name for no key update;
   keys := keys || array(select s.key from sluice.lane l join sluice.owner o on o.name = l.owner join sluice.lane s on s.owner = o.name
                         where l.key = any(keys) and o.cap is not null and s.shut);
-  perform sluice.wake(sluice.reopen(keys), (select min(l.opens_at) from sluice.lane l where l.key = any(keys)));
+  perform sluice.wake(sluice.reopen(keys), sluice.next_opening(keys));
 end $$;
 
 -- Turns for jobs that became ready. Reads the lane without a lock: a stale time costs a visit more or less.
