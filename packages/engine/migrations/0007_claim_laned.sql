@@ -4,9 +4,9 @@
 
 -- Up to `slots` ready jobs from the lanes that waited longest, each with its permits, and up to `ahead` more from lanes that count nothing: no permit and no
 -- place under a cap is taken for a job that starts after others. Answers one row at least; `again` says that a lane was passed over
--- (somebody holds it, or there were too many) or had more.
+-- (somebody holds it, or there were too many) or had more, `moved` that closed or empty lanes were put out of the way: the next look sees others.
 create function sluice.claim_laned(in_pool text, in_worker bigint, slots integer, ahead integer, lanes_max integer, unknown_kinds text[])
-returns table (again boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint,
+returns table (again boolean, moved boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint,
                rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint)
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -22,8 +22,11 @@ declare
   keys text[];
   capped text[];
   held text[];
+  all_weights double precision;
+  behind double precision;
 begin
   again := false;
+  moved := false;
   select unknown_kinds || coalesce(array_agg(p.name) filter (where p.scope = 'kind'), '{}'), coalesce(bool_or(p.scope = 'pool' and p.name = in_pool), false)
   into skip, closed
   from sluice.pause p;
@@ -42,6 +45,12 @@ begin
     order by t.served_at, t.id
     limit lanes_max
     for no key update of l skip locked) x);
+  -- Those that were passed over because somebody holds them, as every settle does for a moment, still get their share: it is kept for them, and nobody
+  -- runs far ahead of them. One that is held for a second is not waited for.
+  select sum(l.weight), min(l.progress) filter (where l.key <> all(keys) and l.served_at > at - interval '1 s')
+  into all_weights, behind
+  from sluice.lane l
+  where l.key = any(array(select t.lane from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit lanes_max));
   -- Whoever raises what runs for an owner with a cap holds the owner's row.
   capped := array(select distinct o.name from sluice.lane l join sluice.owner o on o.name = l.owner where l.key = any(keys) and o.cap is not null);
   if capped <> '{}' then
@@ -60,7 +69,7 @@ begin
   with door as materialized (
     select l.key, l.owner, l.weight, t.low, l.served_at, sluice.room(l, o, at) as room, sluice.permits(l, at) as permits, sluice.opening(l, o, at) as opens_at,
            case when o.cap is not null then o.cap - (select sum(s.in_flight) from sluice.lane s where s.owner = o.name) end as owner_room,
-           ceil((slots + ahead)::numeric * l.weight / sum(l.weight) over ())::integer as share,
+           ceil((slots + ahead) * l.weight / greatest(all_weights, sum(l.weight) over ()))::integer as share,
            l.cap is not null or l.metered or l.broken_until is not null or o.cap is not null as counts,
            -- Who was away (its row was locked, other pools served it) catches up, but not with more than 1,000 jobs.
            coalesce(greatest(l.progress, max(l.progress) over () - 1000), greatest(min(l.progress) over (), max(l.progress) over () - 1000, 0)) as progress
@@ -76,7 +85,7 @@ begin
       where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2 and j.kind <> all(skip)
         and (j.owner is null or j.owner = d.owner or not exists (select from sluice.owner o where o.name = j.owner and sluice.owner_closed(o, at)))
       order by j.rank, j.id
-      limit greatest(least(d.room, d.permits, d.share, d.owner_room), 0)
+      limit greatest(least(d.room, d.permits, d.share, d.owner_room, ceil((behind - d.progress) * d.weight)::integer + d.share), 0)
       for update skip locked) j
     window w as (partition by d.key order by j.rank, j.id)),
   taken as materialized (
@@ -129,6 +138,7 @@ begin
     insert into sluice.turn (pool, lane, open, low, served_at) select in_pool, key, not filled, more, served_at from left_over where more is not null)
   select exists (select from sluice.turn t where t.pool = in_pool and t.open and t.lane <> all(keys))
            or exists (select from left_over o where o.more is not null and not o.filled and o.jobs > 0),
+         exists (select from left_over o where o.more is null or o.filled),
          s.*
   from (select 1) one left join started s on true;
   -- The leader sleeps until the next due time; what this claim closed may open sooner.
