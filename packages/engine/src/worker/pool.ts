@@ -238,7 +238,8 @@ export class Pool {
   #fill(): void {
     // What was claimed while a backlog stood has a slot, also when the backlog is gone by now.
     while (!this.#held && this.#running < this.max && this.waiting > 0) {
-      const claim = this.#lanedQueue.shift() ?? (this.#queue[this.#head++] as Claim)
+      const claim = this.#lanedQueue.shift() ?? this.#queue[this.#head++]
+      if (!claim) return
       this.#running++
       this.#started++
       const laned = claim.lane !== undefined

@@ -81,7 +81,11 @@ export class Worker implements Service {
       onOver: (group, ended) => this.#forget(group, ended),
     })
     this.#claimer = new Claimer({
-      ...{ database, clock, log, probe, gate: this.#gate },
+      database,
+      clock,
+      log,
+      probe,
+      gate: this.#gate,
       worker: () => this.#id,
       mayClaim: () => trusted() && !this.#stopping && !this.#suspects.alone,
       unknownKinds: () => [...this.unknownKinds],
