@@ -1494,7 +1494,9 @@ CREATE OR REPLACE FUNCTION sluice.refuse_cost(lane text, cost integer)
  STABLE
 AS $function$
 declare
-  most integer := case when lane <> '' then (select l.budget_limit - l.budget_floor from sluice.lane l where l.key = lane) end;
+  -- A lane that does not exist yet takes the limits of its class.
+  most integer := case when lane <> '' then coalesce((select l.budget_limit - l.budget_floor from sluice.lane l where l.key = lane),
+                                                     (select c.budget_limit - c.budget_floor from sluice.class_of(lane) c)) end;
 begin
   if cost < 1 then perform sluice.refuse('SL002', 'cost must be 1 at least', 'Leave it out for 1.'); end if;
   if cost > most then
