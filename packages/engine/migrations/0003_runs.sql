@@ -172,7 +172,7 @@ begin
   if not found then return 'unknown'; end if;
   if r.state in ('completed', 'failed', 'canceled') then return 'not active'; end if;
   update sluice.run set state = 'canceled', finished_at = sluice.now(), error = case when reason is not null then jsonb_build_object('message', reason) end where id = in_run;
-  perform sluice.tell_run_end(in_run);
   perform sluice.cancel(array(select j.id from sluice.job j where j.run = in_run and j.state <> 'failed'), coalesce(reason, 'the run was canceled'));
+  perform sluice.tell_run_end(in_run);
   return 'canceled';
 end $$;
