@@ -62,6 +62,11 @@ const output: Record<string, RegExp[]> = {
     ...Array.from({ length: 4 }, () => /^closing the books of Insa-dong$/),
     /^3 nights, then a week of holidays$/,
   ],
+  '10-events': [
+    /^stock for order 2 is taken$/,
+    /^receipt for order 2, at attempt 2$/,
+    /^parcel for order 2 is packed, because of event \d+$/,
+  ],
 }
 
 test.for(examples)('[E-28] example %s prints what it promises and ends by itself', async (example, { database }) => {
