@@ -210,3 +210,27 @@ test('[E-27] connections that fall silent are given up, and what was claimed on 
   expect(ran).toEqual([1, id])
   expect(engine.status()).toMatchObject({ ready: true })
 })
+
+test('[E-23] a process leaves also when the server has gone silent in the middle of a job', async ({
+  proxied,
+  proxy,
+  client,
+}) => {
+  let begun = () => {}
+  const running = new Promise<void>((resolve) => {
+    begun = resolve
+  })
+  const endless = defineKind('endless', {
+    run: () => {
+      begun()
+      return new Promise<void>(() => {})
+    },
+  })
+  const engine = proxied({ kinds: [endless], grace: '100ms' })
+  await engine.start()
+  await enqueueSql(client, `'endless'`)
+  await running
+  proxy.silence(/^sluice/)
+  await engine.stop()
+  expect(engine.status().problems).toEqual(['the engine is stopped'])
+})

@@ -25,6 +25,7 @@ import { Scheduler } from './schedule/scheduler.ts'
 import { Schedules } from './schedule/schedules.ts'
 import { type EngineStatus, findProblems } from './status.ts'
 import { SluiceError } from './support/errors.ts'
+import { hear } from './wake-ups.ts'
 import { Heartbeat } from './worker/heartbeat.ts'
 import { Worker } from './worker/worker.ts'
 
@@ -32,6 +33,9 @@ export interface EnqueueOptions {
   /** A client of yours with an open transaction: the job is there if and only if you commit. */
   readonly client?: QueryClient
 }
+
+/** What the last words may take after the grace, before connections are cut. */
+const goodbyeMs = 5_000
 
 export function createEngine<Services>(options: EngineOptions<Services>): Engine {
   return new Engine(settleOptions(options))
@@ -113,7 +117,7 @@ export class Engine {
       database,
       clock,
       log,
-      onMessage: (message) => this.#hear(message),
+      onMessage: (message) => hear(message, { worker: this.#worker, leader: this.#leader, scheduler: this.#scheduler, beatNow }),
       onConnect: () => {
         this.#worker.reconnected()
         this.#scheduler.hear()
@@ -255,6 +259,15 @@ export class Engine {
   }
 
   async #stop(): Promise<void> {
+    const { clock, graceMs, log } = this.#options
+    const silent = clock.after(graceMs + goodbyeMs, () => {
+      log.warn('left without a word: PostgreSQL does not answer', { effect: 'what ran here is rescued when its lease ends' })
+      this.#database.cut()
+    })
+    await this.#leave().finally(() => silent.cancel())
+  }
+
+  async #leave(): Promise<void> {
     await this.#started?.catch(() => {})
     if (this.#started) {
       this.#leader.stop()
@@ -266,27 +279,6 @@ export class Engine {
     await this.#prepared?.catch(() => {})
     await this.#waker.flush()
     await this.#database.close()
-  }
-
-  #hear(message: string): void {
-    const [topic = '', ...rest] = message.split(':')
-    switch (topic) {
-      case 'ready':
-      case 'turn':
-        return this.#worker.wake(message)
-      case 'due':
-        return this.#leader.hearDue(Number(rest[0]))
-      case 'cancel':
-        if (Number(rest[0]) === this.#worker.id) this.#worker.cancel(Number(rest[1]))
-        return
-      case 'schedule':
-        return this.#scheduler.hear()
-      case 'suspect':
-        return this.#worker.hearSuspects()
-      case 'pause':
-      case 'leader':
-        return void this.#heartbeat.beatNow()
-    }
   }
 
   #refuseIfStopped(): void {
