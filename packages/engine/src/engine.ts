@@ -189,8 +189,7 @@ export class Engine {
     { tree = false, reason }: { tree?: boolean; reason?: string } = {},
   ): Promise<Map<number, steer.CancelAnswer>> {
     const on = await this.#ready()
-    const ids = tree ? await steer.findSubtree(on, id) : [id]
-    const answers = await steer.cancelJobs(on, ids.includes(id) ? ids : [...ids, id], reason)
+    const answers = await (tree ? steer.cancelTree(on, id, reason) : steer.cancelJobs(on, [id], { reason }))
     // Those that run here hear it now: when the caller knows, no handler of this process starts any more. Others are notified.
     for (const told of answers.keys()) this.#worker.cancel(told)
     return answers
