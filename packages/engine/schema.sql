@@ -1479,6 +1479,23 @@ begin
                   sluice.open_lanes(in_term));
 end $function$;
 
+CREATE OR REPLACE FUNCTION sluice.prune_runs(in_term bigint, keep_days integer, batch integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  old bigint[];
+begin
+  if not sluice.leads(in_term) then return 0; end if;
+  old := array(
+    select r.id from sluice.run r
+    where r.finished_at < sluice.now() - keep_days * interval '1 day' and not exists (select from sluice.job j where j.run = r.id)
+    order by r.finished_at limit batch for update skip locked);
+  delete from sluice.run_key k where k.run = any(old);
+  delete from sluice.run r where r.id = any(old);
+  return cardinality(old);
+end $function$;
+
 CREATE OR REPLACE FUNCTION sluice.rank(ready_at timestamp with time zone, priority integer, step_ms integer)
  RETURNS bigint
  LANGUAGE sql

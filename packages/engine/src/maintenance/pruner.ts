@@ -29,6 +29,7 @@ const everyMs = 3_600_000
 const lockTimeoutMs = 500
 const detachMsMax = 3_000
 const windowsPerStatement = 10_000
+const runsPerStatement = 100
 
 export class Pruner {
   readonly #options: PrunerOptions
@@ -61,6 +62,7 @@ export class Pruner {
     try {
       await database.query(sql`select sluice.add_days((sluice.now() at time zone 'UTC')::date, ${daysAhead})`)
       await this.#forgetWindows()
+      await this.#forgetRuns()
       const { rows } = await database.query<OldDay>(sql`select parent, partition, phase from sluice.old_days(${keepDays})`)
       for (const day of rows) {
         await this.#drop(day)
@@ -80,6 +82,16 @@ export class Pruner {
         where key = any(array(select key from sluice.key_window where until < sluice.now() order by until limit ${windowsPerStatement} for update skip locked))
         returning 1`)
       gone = rows.length
+    }
+  }
+
+  async #forgetRuns(): Promise<void> {
+    const { database, keepDays, term } = this.#options
+    for (let gone = runsPerStatement; gone === runsPerStatement; ) {
+      const { rows } = await database.query<{ gone: number }>(
+        sql`select sluice.prune_runs(${term() ?? null}, ${keepDays}, ${runsPerStatement}) as gone`,
+      )
+      gone = rows[0]?.gone ?? 0
     }
   }
 
