@@ -19,6 +19,7 @@ const sendReceipt = defineKind('receipt.send', {
   run({ payload, attempt }) {
     if (attempt === 1) return retry({ after: '50ms' }) // the mail server sulks; nobody else has to wait for it
     console.log(`receipt for order ${payload.order}, at attempt ${attempt}`)
+    return done()
   },
 })
 const takeStock = defineKind('stock.take', {

@@ -75,6 +75,7 @@ END) stored,
   created_at timestamp with time zone not null,
   started_at timestamp with time zone,
   cancel_at timestamp with time zone,
+  cancel_below boolean,
   error jsonb,
   constraint job_pkey PRIMARY KEY (id),
   constraint job_is_live CHECK ((state <> ALL (ARRAY['succeeded'::sluice.job_state, 'canceled'::sluice.job_state]))),
@@ -483,7 +484,7 @@ AS $function$
               when remaining is null or reset_at is null or reset_at <= at or said_reset > reset_at + interval '5 s' then 'new'
               when said_reset >= reset_at - interval '5 s' then 'same' else 'old' end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.cancel(ids bigint[], reason text)
+CREATE OR REPLACE FUNCTION sluice.cancel(ids bigint[], reason text, below boolean DEFAULT false)
  RETURNS TABLE(id bigint, answer text)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -501,6 +502,7 @@ begin
   with told as (
     update sluice.job j
     set cancel_at = coalesce(j.cancel_at, at),
+        cancel_below = nullif(coalesce(j.cancel_below, false) or below, false),
         error = coalesce(case when reason is not null then jsonb_build_object('message', reason) end, j.error)
     where j.id = any(ids) and j.state = 'running'
     returning j.id, pg_notify('sluice', 'cancel:' || j.worker || ':' || j.id)),
@@ -1525,6 +1527,23 @@ begin
   return gone;
 end $function$;
 
+CREATE OR REPLACE FUNCTION sluice.prune_runs(in_term bigint, keep_days integer, batch integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  old bigint[];
+begin
+  if not sluice.leads(in_term) then return 0; end if;
+  old := array(
+    select r.id from sluice.run r
+    where r.finished_at < sluice.now() - keep_days * interval '1 day' and not exists (select from sluice.job j where j.run = r.id)
+    order by r.finished_at limit batch for update skip locked);
+  delete from sluice.run_key k where k.run = any(old);
+  delete from sluice.run r where r.id = any(old);
+  return cardinality(old);
+end $function$;
+
 CREATE OR REPLACE FUNCTION sluice.publish(type text, payload jsonb DEFAULT '{}'::jsonb, owner text DEFAULT NULL::text, cause bigint DEFAULT NULL::bigint, job bigint DEFAULT NULL::bigint)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -1839,7 +1858,7 @@ begin
     begin
       update sluice.job j
       set state = case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind) then 'paused' else 'ready' end::sluice.job_state,
-          attempt = 0, crashes = 0, run_at = null, cancel_at = null,
+          attempt = 0, crashes = 0, run_at = null, cancel_at = null, cancel_below = null,
           rank = sluice.rank(at, j.priority, (select priority_step_ms from sluice.setting))
       where j.id = one and j.state = 'failed'
       returning j.id, j.pool, j.lane, j.rank, j.state, j.run into put;
@@ -1907,7 +1926,7 @@ begin
   return new;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.settle(in_worker bigint, ids bigint[], fences bigint[], outcomes text[], delays_ms double precision[], run_ats timestamp with time zone[], errors jsonb[], refunds integer[], said jsonb, last boolean, OUT stale bigint[], OUT in_runs jsonb)
+CREATE OR REPLACE FUNCTION sluice.settle(in_worker bigint, ids bigint[], fences bigint[], outcomes text[], delays_ms double precision[], run_ats timestamp with time zone[], errors jsonb[], refunds integer[], said jsonb, last boolean, OUT stale bigint[], OUT in_runs jsonb, OUT below bigint[])
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -1976,8 +1995,9 @@ begin
          (select array_agg(row(x.lane, 1, x.cost, coalesce(x.refund, 0), (x.outcome = 'done')::int, (x.outcome in ('retry', 'failed'))::int)::sluice.lane_change)
           from (select lane, cost, refund, outcome from gone where lane <> '' union all select lane, cost, refund, outcome from back where lane <> '') x),
          (select array_agg(row(x.run, x.id, x.state)::sluice.run_end)
-          from (select run, id, final as state from gone where run is not null union all select run, id, state from back where run is not null and state = 'failed') x)
-  into settled, follow, ready, due, lanes, ended;
+          from (select run, id, final as state from gone where run is not null union all select run, id, state from back where run is not null and state = 'failed') x),
+         (select array_agg(id) from gone where cancel_below)
+  into settled, follow, ready, due, lanes, ended, below;
   if follow <> '{}' then perform sluice.release_followers(follow); end if;
   perform sluice.wake(ready, due);
   if lanes is not null then perform sluice.leave_lanes(lanes, said); end if;
@@ -1987,7 +2007,7 @@ begin
   stale := case when cardinality(settled) = cardinality(ids) then '{}' else array(select unnest(ids) except select unnest(settled)) end;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.settle_done(ids bigint[], fences bigint[], last boolean, OUT stale bigint[], OUT in_runs jsonb)
+CREATE OR REPLACE FUNCTION sluice.settle_done(ids bigint[], fences bigint[], last boolean, OUT stale bigint[], OUT in_runs jsonb, OUT below bigint[])
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -2017,8 +2037,9 @@ begin
     from gone g)
   select array_agg(g.id), array_agg(g.key) filter (where g.key_rule = 'again'),
          array_agg(row(g.lane, 1, g.cost, 0, 1, 0)::sluice.lane_change) filter (where g.lane <> ''),
-         array_agg(row(g.run, g.id, 'succeeded')::sluice.run_end) filter (where g.run is not null)
-  into settled, follow, lanes, ended
+         array_agg(row(g.run, g.id, 'succeeded')::sluice.run_end) filter (where g.run is not null),
+         array_agg(g.id) filter (where g.cancel_below)
+  into settled, follow, lanes, ended, below
   from gone g;
   if follow is not null then perform sluice.release_followers(follow); end if;
   if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;

@@ -176,3 +176,20 @@ begin
   perform sluice.tell_run_end(in_run);
   return 'canceled';
 end $$;
+
+-- Runs past keeping go, with their keys; those that still have a job somebody may retry stay. Answers how many went.
+create function sluice.prune_runs(in_term bigint, keep_days integer, batch integer) returns integer
+language plpgsql
+as $$
+declare
+  old bigint[];
+begin
+  if not sluice.leads(in_term) then return 0; end if;
+  old := array(
+    select r.id from sluice.run r
+    where r.finished_at < sluice.now() - keep_days * interval '1 day' and not exists (select from sluice.job j where j.run = r.id)
+    order by r.finished_at limit batch for update skip locked);
+  delete from sluice.run_key k where k.run = any(old);
+  delete from sluice.run r where r.id = any(old);
+  return cardinality(old);
+end $$;

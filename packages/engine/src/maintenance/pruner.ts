@@ -5,7 +5,7 @@
  * give up after a moment, and the next round goes on from whatever they left.
  */
 import type pg from 'pg'
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import type { Database } from '../postgres/database.ts'
 import type { Clock, Timer } from '../support/clock.ts'
 import type { Log } from '../support/log.ts'
@@ -30,6 +30,7 @@ const lockTimeoutMs = 500
 const detachMsMax = 3_000
 const windowsPerStatement = 10_000
 const eventsPerStatement = 10_000
+const runsPerStatement = 100
 
 export class Pruner {
   readonly #options: PrunerOptions
@@ -62,7 +63,8 @@ export class Pruner {
     try {
       await database.query(sql`select sluice.add_days((sluice.now() at time zone 'UTC')::date, ${daysAhead})`)
       await this.#forgetWindows()
-      await this.#forgetEvents()
+      await this.#forget('prune_runs', runsPerStatement)
+      await this.#forget('prune_events', eventsPerStatement)
       const { rows } = await database.query<OldDay>(sql`select parent, partition, phase from sluice.old_days(${keepDays})`)
       for (const day of rows) {
         await this.#drop(day)
@@ -85,11 +87,11 @@ export class Pruner {
     }
   }
 
-  async #forgetEvents(): Promise<void> {
+  async #forget(prune: 'prune_runs' | 'prune_events', batch: number): Promise<void> {
     const { database, keepDays, term } = this.#options
-    for (let gone = eventsPerStatement; gone === eventsPerStatement; ) {
+    for (let gone = batch; gone === batch; ) {
       const { rows } = await database.query<{ gone: number }>(
-        sql`select sluice.prune_events(${term() ?? null}, ${keepDays}, ${eventsPerStatement}) as gone`,
+        sql`select sluice.${raw(prune)}(${term() ?? null}, ${keepDays}, ${batch}) as gone`,
       )
       gone = rows[0]?.gone ?? 0
     }

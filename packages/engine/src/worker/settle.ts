@@ -19,16 +19,18 @@ export interface Settled {
   readonly stale: number[]
   /** Ends that are still to be counted in their runs, when children follow in the same transaction. */
   readonly inRuns: string | null
+  /** Ended well, but canceled with all that comes of them. */
+  readonly below: number[]
 }
 
 const doneStatement: Statement = {
   name: 'sluice_settle_done',
-  text: 'select stale, in_runs::text from sluice.settle_done($1::bigint[], $2::bigint[], $3)',
+  text: 'select stale, in_runs::text, below from sluice.settle_done($1::bigint[], $2::bigint[], $3)',
 }
 
 const settleStatement: Statement = {
   name: 'sluice_settle',
-  text: `select stale, in_runs::text
+  text: `select stale, in_runs::text, below
          from sluice.settle($1, $2::bigint[], $3::bigint[], $4::text[], $5::float8[], $6::timestamptz[], $7::jsonb[], $8::int[], $9::jsonb, $10)`,
 }
 
@@ -78,11 +80,11 @@ export async function countInRuns(
   await database.send(on, countStatement, [inRuns ?? '[]', added.size > 0 ? JSON.stringify(Object.fromEntries(added)) : null])
 }
 
-type SettledRow = [stale: number[], inRuns: string | null]
+type SettledRow = [stale: number[], inRuns: string | null, below: number[] | null]
 
 function read([row]: SettledRow[]): Settled {
   if (!row) throw new Error('a settle got no answer')
-  return { stale: row[0], inRuns: row[1] }
+  return { stale: row[0], inRuns: row[1], below: row[2] ?? [] }
 }
 
 /** Several answers about one lane in a group: the newest window counts, and in it the smallest number. */
