@@ -95,7 +95,7 @@ test('[E-17] whoever publishes needs no code of the subscribers, and plain SQL i
   await publisher.publish({ event: 'study.closed', payload: { id: 2 } })
   const { rows } = await client.query(`select sluice.publish('study.closed', '{"id": 3}', owner => 'ann')::int as id`)
   await idle(client)
-  expect(heard.map(({ payload }) => payload.id).toSorted()).toEqual([1, 2, 3])
+  expect(heard.map(({ payload }) => payload.id).toSorted((a, b) => a - b)).toEqual([1, 2, 3])
   expect(heard).toContainEqual({ event: rows[0].id, payload: { id: 3 }, owner: 'ann' })
   expect(await publisher.events.list({ type: 'study.closed', limit: 2 })).toMatchObject([
     { payload: { id: 3 }, owner: 'ann' },
