@@ -796,6 +796,16 @@ AS $function$
   order by length(c.pattern) desc, c.pattern
   limit 1 $function$;
 
+CREATE OR REPLACE FUNCTION sluice.cost_max(lane text)
+ RETURNS integer
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return case when lane <> '' then coalesce((select l.budget_limit - l.budget_floor from sluice.lane l where l.key = lane),
+                                            (select c.budget_limit - c.budget_floor from sluice.class_of(lane) c)) end;
+end $function$;
+
 CREATE OR REPLACE FUNCTION sluice.dedupe_key(kind text, key text, owner text, payload jsonb)
  RETURNS text
  LANGUAGE sql
@@ -1574,6 +1584,7 @@ AS $function$
 declare
   at timestamptz := sluice.now();
   bytes_max integer := (select s.payload_bytes_max from sluice.setting s);
+  step_ms integer := (select s.priority_step_ms from sluice.setting s);
   chain_max constant integer := 16;
   ids bigint[];
   jobs jsonb;
@@ -1594,10 +1605,22 @@ begin
     from input i
     where i.refused is null
     order by i.ordinality
-    returning id, type, payload, owner)
+    returning id, type, payload, owner),
+  heard as (
+    select e.id as event, e.payload, e.owner, k.name as kind, k.pool, k.priority, k.max_attempts, k.cost, l.lane, k.cost > sluice.cost_max(l.lane) as never
+    from stored e
+    join sluice.subscription b on b.event = e.type
+    join sluice.kind k on k.name = b.kind
+    cross join lateral (select sluice.lane_of(null, k.lane, e.owner) as lane) l),
+  stillborn as (
+    insert into sluice.job (kind, pool, lane, cost, owner, state, priority, rank, payload, event, max_attempts, created_at, error)
+    select h.kind, h.pool, h.lane, h.cost, h.owner, 'failed', h.priority, sluice.rank(at, h.priority, step_ms), h.payload, h.event, h.max_attempts, at,
+           jsonb_build_object('code', 'COST_NEVER_FITS', 'message', format('a job of cost %s never fits into lane "%s"', h.cost, h.lane))
+    from heard h
+    where h.never)
   select array_agg(s.id order by s.id),
-         (select jsonb_agg(jsonb_build_object('kind', b.kind, 'payload', e.payload, 'owner', e.owner, 'event', e.id) order by e.id, b.kind)
-          from stored e join sluice.subscription b on b.event = e.type)
+         (select jsonb_agg(jsonb_build_object('kind', h.kind, 'payload', h.payload, 'owner', h.owner, 'event', h.event) order by h.event, h.kind)
+          from heard h where h.never is not true)
   into ids, jobs
   from stored s;
   if jobs is not null then perform sluice.enqueue_many(jobs, wake); end if;
@@ -1627,9 +1650,7 @@ CREATE OR REPLACE FUNCTION sluice.refuse_cost(lane text, cost integer)
  STABLE
 AS $function$
 declare
-  -- A lane that does not exist yet takes the limits of its class.
-  most integer := case when lane <> '' then coalesce((select l.budget_limit - l.budget_floor from sluice.lane l where l.key = lane),
-                                                     (select c.budget_limit - c.budget_floor from sluice.class_of(lane) c)) end;
+  most integer := sluice.cost_max(lane);
 begin
   if cost < 1 then perform sluice.refuse('SL002', 'cost must be 1 at least', 'Leave it out for 1.'); end if;
   if cost > most then

@@ -43,7 +43,8 @@ as $$ select sluice.refuse('SL006', format('event "%s" would follow on a chain o
                            'Look for a subscriber that publishes, itself or through others, what it subscribes to.') $$;
 
 -- Several events at once; answers their ids. Fields of a row: type, payload, owner, cause, job, run.
--- The jobs have the event's payload and owner and belong to no run and no tree; whatever else they are is up to their kind, as with any enqueue.
+-- The jobs have the event's payload and owner and belong to no run and no tree; whatever else they are is up to their kind, as with any enqueue. One that
+-- could never start is there as a failed one: an enqueue would be refused, but a publisher has nothing to do with what its subscribers got wrong.
 create function sluice.publish_many(events jsonb, wake boolean default true) returns bigint[]
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan
@@ -51,6 +52,7 @@ as $$
 declare
   at timestamptz := sluice.now();
   bytes_max integer := (select s.payload_bytes_max from sluice.setting s);
+  step_ms integer := (select s.priority_step_ms from sluice.setting s);
   chain_max constant integer := 16;
   ids bigint[];
   jobs jsonb;
@@ -71,10 +73,22 @@ begin
     from input i
     where i.refused is null
     order by i.ordinality
-    returning id, type, payload, owner)
+    returning id, type, payload, owner),
+  heard as (
+    select e.id as event, e.payload, e.owner, k.name as kind, k.pool, k.priority, k.max_attempts, k.cost, l.lane, k.cost > sluice.cost_max(l.lane) as never
+    from stored e
+    join sluice.subscription b on b.event = e.type
+    join sluice.kind k on k.name = b.kind
+    cross join lateral (select sluice.lane_of(null, k.lane, e.owner) as lane) l),
+  stillborn as (
+    insert into sluice.job (kind, pool, lane, cost, owner, state, priority, rank, payload, event, max_attempts, created_at, error)
+    select h.kind, h.pool, h.lane, h.cost, h.owner, 'failed', h.priority, sluice.rank(at, h.priority, step_ms), h.payload, h.event, h.max_attempts, at,
+           jsonb_build_object('code', 'COST_NEVER_FITS', 'message', format('a job of cost %s never fits into lane "%s"', h.cost, h.lane))
+    from heard h
+    where h.never)
   select array_agg(s.id order by s.id),
-         (select jsonb_agg(jsonb_build_object('kind', b.kind, 'payload', e.payload, 'owner', e.owner, 'event', e.id) order by e.id, b.kind)
-          from stored e join sluice.subscription b on b.event = e.type)
+         (select jsonb_agg(jsonb_build_object('kind', h.kind, 'payload', h.payload, 'owner', h.owner, 'event', h.event) order by h.event, h.kind)
+          from heard h where h.never is not true)
   into ids, jobs
   from stored s;
   if jobs is not null then perform sluice.enqueue_many(jobs, wake); end if;

@@ -143,6 +143,28 @@ test('[E-17] the end of a run is told once, whichever way it ends', async ({ eng
   expect(stored.toSorted()).toEqual(expected.map(({ type, payload }) => `${type} ${payload.run}`).toSorted())
 })
 
+test('[E-17] a subscriber whose job could never start fails that job, not the publisher and not the end of a run', async ({
+  engines,
+  client,
+}) => {
+  const heard: (number | undefined)[] = []
+  const greedy = defineKind('greedy', { on: [told, runCompleted], lane: 'api', cost: 6, run: () => {} })
+  const modest = defineKind('modest', { on: [told], lane: 'api', cost: 5, run: ({ event }) => void heard.push(event) })
+  const plain = defineRun('plain', { plan: () => {} })
+  const engine = engines({ kinds: [greedy, modest], runs: [plain], lanes: { api: { budget: { floor: 0, limit: 5 } } } })
+  await engine.start()
+  const { id } = await engine.publish(told({ n: 1 }))
+  const run = await engine.runs.start(plain({}))
+  await idle(client)
+  expect(heard).toEqual([id])
+  expect((await engine.runs.find(run.id))?.state).toBe('completed')
+  const error = { code: 'COST_NEVER_FITS', message: expect.stringContaining('lane "api"') }
+  expect(await engine.failed()).toMatchObject([
+    { kind: 'greedy', event: id, payload: { n: 1 }, error },
+    { kind: 'greedy', payload: { run: run.id }, error },
+  ])
+})
+
 test('[E-17] jobs of subscribers do not count for the run of the publisher', async ({ engines, client }) => {
   const hear = defineKind('hear', { on: [told], run: () => fail(new Error('deaf')) })
   const run = defineRun('teller', { plan: () => done({ publish: [told({ n: 1 })] }) })
