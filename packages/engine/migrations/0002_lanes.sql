@@ -35,7 +35,8 @@ create table sluice.lane (
   in_flight_cost integer not null default 0 check (in_flight_cost >= 0),
   shut           boolean not null default false, -- its turns are parked
   opens_at       timestamptz,                    -- when the clock alone may open it; null = somebody's action will
-  served_at      timestamptz not null default '-infinity',
+  served_at      timestamptz not null default '-infinity', -- when it last went to the back …
+  spent          smallint not null default 0,    -- … and the jobs it has started since, of as many as its weight gives it
   custom         boolean not null default false  -- its limits were set by hand: the class leaves them alone
 ) with (fillfactor = 50);
 create index lane_opens on sluice.lane (opens_at) where opens_at is not null;
