@@ -21,7 +21,8 @@ export interface JobFields {
   readonly mode?: string
 }
 
-const worker = 1
+/** Not one that the identity column would give to an engine. */
+export const worker = 1_000_000
 const lanesMax = 16
 
 export class LaneScene {

@@ -30,7 +30,8 @@ begin
   if closed or not found then return next; return; end if;
 
   fresh := array(select distinct t.lane from sluice.turn t
-                 where t.pool = in_pool and t.open and t.served_at = '-infinity' and not exists (select from sluice.lane l where l.key = t.lane));
+                 where t.pool = in_pool and t.open and t.served_at = '-infinity'
+                   and not exists (select from sluice.lane l where l.key = t.lane and (l.owner is not null or l.served_at > '-infinity')));
   if fresh <> '{}' then perform sluice.adopt_lanes(fresh); end if;
   -- First the locks, which never wait; then a statement whose snapshot sees all that earlier holders of these locks did.
   keys := array(select distinct x.key from (

@@ -2,10 +2,10 @@
 import type pg from 'pg'
 import { expect } from 'vitest'
 import { eventually } from '../../../../test/support/database.ts'
-import { type LaneScene, test } from '../../../../test/support/lane-scene.ts'
+import { type LaneScene, test, worker } from '../../../../test/support/lane-scene.ts'
 import { serverWaits } from '../../../../test/support/onlooker.ts'
-
-const deadlock = '40P01'
+import { defineKind } from '../job/kind.ts'
+import { done } from '../job/outcome.ts'
 
 async function inTransaction(scene: LaneScene, act: (on: pg.Client) => Promise<unknown>): Promise<pg.Client> {
   const on = await scene.session()
@@ -18,12 +18,11 @@ test('[E-12] settles in two lanes of an owner with a cap never wait for each oth
   await scene.changeOwner('ann', { cap: 2 })
   for (const lane of ['ann:a', 'ann:b']) await scene.enqueue(lane, 20, { owner: 'ann' })
   const errors: string[] = []
-  const settleAndClaim = async (lane: string) => {
+  const settleAndClaim = async (name: string) => {
     const on = await scene.session()
-    await on.query(`set deadlock_timeout = '50ms'`).catch(() => {})
     for (let n = 0; n < 40; n++) {
       const mine = (await scene.claim(1, on)).jobs
-      await scene.settle(mine, on).catch((error: pg.DatabaseError) => errors.push(`${lane}: ${error.code}`))
+      await scene.settle(mine, on).catch((error: pg.DatabaseError) => errors.push(`${name}: ${error.code}`))
     }
   }
   await Promise.all(['a', 'b', 'c', 'd'].map(settleAndClaim))
@@ -71,6 +70,7 @@ test('[E-21] when the pause of an owner is acknowledged, no claim that began bef
 }) => {
   await scene.changeOwner('ann', { cap: null })
   await scene.enqueue('ann:a', 5, { owner: 'ann' })
+  await scene.claim(0) // makes the lane
   const claimer = await inTransaction(scene, async (on) => expect((await scene.claim(1, on)).jobs).toHaveLength(1))
   const pausing = scene.changeOwner('ann', { paused: 'token revoked' }, await scene.session())
   await serverWaits(scene.client, 'change_owner')
@@ -86,7 +86,7 @@ test('[E-12] a suspect of an owner with a cap waits for room like any other', as
   await scene.enqueue('ann:b', 1, { owner: 'ann' })
   await scene.claim(10)
   await scene.client.query(`update sluice.job set crashes = 2 where lane = 'ann:b'`)
-  const suspect = async () => (await scene.client.query(`select id from sluice.claim_suspect(1, '{light}', '{}')`)).rows
+  const suspect = async () => (await scene.client.query(`select id from sluice.claim_suspect(${worker}, '{light}', '{}')`)).rows
   expect(await suspect()).toEqual([])
   await scene.settle(jobs)
   expect(await suspect()).toHaveLength(1)
@@ -98,7 +98,7 @@ test('[E-21] a suspect in a closed lane does not make busy processes stop for it
   await scene.client.query(`update sluice.job set crashes = 2`)
   await scene.client.query(`update sluice.worker set pools = '{"light": {}}', kinds = '{call}'`)
   const suspects = async () =>
-    (await scene.client.query(`select suspects from sluice.beat(1, 60000, '{light}', '{}', true, '{"light": 1}')`)).rows[0].suspects
+    (await scene.client.query(`select suspects from sluice.beat(${worker}, 60000, '{light}', '{}', true, '{"light": 1}')`)).rows[0].suspects
   expect(await suspects()).toBe(true)
   await scene.change('api', { paused: 'later' })
   expect(await suspects()).toBe(false)
@@ -157,7 +157,7 @@ test('[E-13] a server whose clock is behind ours is not asked again and again at
   const probe = (await scene.claim(10)).jobs
   await scene.end(probe, 'done', { said: { remaining: 2, reset_at: new Date(Date.now() - 1_500) } })
   expect((await scene.claim(10)).jobs).toEqual([])
-  await scene.client.query(`update sluice.lane set reset_at = sluice.now() - interval '1 ms'`)
+  await scene.client.query(`update sluice.lane set reset_at = sluice.now() - interval '1 ms', opens_at = sluice.now()`)
   await scene.client.query(`select sluice.open_lanes(1)`)
   expect((await scene.claim(10)).jobs).toHaveLength(1)
 })
@@ -181,4 +181,22 @@ test('[E-12] a lane that was set up by hand before its first job belongs to its 
   await scene.enqueue('github:ann:core', 3, { owner: 'ann' })
   await scene.claim(1)
   expect(await scene.lane('github:ann:core')).toMatchObject({ owner: 'ann' })
+})
+
+test('[E-12] a child that has to wait for a stranger’s key holds up no lane', async ({ scene, engines }) => {
+  const child = defineKind('child', { run: () => {} })
+  const parent = defineKind('parent', { lane: 'api', run: () => done({ next: [child({}, { key: 'taken' })] }) })
+  const other = defineKind('other', { lane: 'api', run: () => {} })
+  const engine = engines({ kinds: [child, parent, other] })
+  const stranger = await scene.session()
+  await engine.migrate()
+  await stranger.query('begin')
+  await engine.enqueue(child({}, { key: 'taken' }), { client: stranger })
+  await engine.enqueue(parent({}))
+  await engine.start()
+  await serverWaits(scene.client, 'enqueue')
+  const { id } = await engine.enqueue(other({}))
+  await eventually(async () => (await engine.find(id))?.state === 'succeeded', 5_000)
+  await stranger.query('rollback')
+  await eventually(async () => (await scene.client.query('select from sluice.job')).rowCount === 0)
 })
