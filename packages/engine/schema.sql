@@ -164,6 +164,7 @@ create table sluice.lane (
   shut boolean not null default false,
   opens_at timestamp with time zone,
   served_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  spent smallint not null default 0,
   custom boolean not null default false,
   constraint lane_pkey PRIMARY KEY (key),
   constraint lane_in_flight_check CHECK ((in_flight >= 0)),
@@ -378,10 +379,16 @@ AS $function$
   from unnest(keys) as n(key)
   left join sluice.owner o on n.key = 'owner:' || o.name
   left join lateral sluice.class_of(n.key) c on true
-  left join lateral (select owner from sluice.job j where j.shelf is null and j.lane = n.key and j.owner = any(string_to_array(n.key, ':'))
-                     order by j.pool, j.rank limit 1) j on true
+  left join lateral (
+    -- By way of its turns: the index of jobs begins with the pool, and a walk over all of it is what a lane with a million neighbours would pay.
+    select h.owner
+    from sluice.turn t
+    cross join lateral (
+      select j.owner from sluice.job j where j.shelf is null and j.pool = t.pool and j.lane = n.key and j.rank >= t.low order by j.rank, j.id limit 20) h
+    where t.lane = n.key and h.owner = any(string_to_array(n.key, ':'))
+    limit 1) j on true
   order by n.key
-  on conflict do nothing $function$;
+  on conflict (key) do update set owner = excluded.owner where lane.owner is null and excluded.owner is not null $function$;
 
 CREATE OR REPLACE FUNCTION sluice.audit(in_worker bigint, held bigint[])
  RETURNS integer
@@ -454,6 +461,11 @@ begin
   cancel := array(select j.id from sluice.job j where j.cancel_at is not null and j.state = 'running' and j.worker = in_worker);
   suspects := exists (select from sluice.job j where j.crashes >= 2 and j.state = 'ready' and j.pool = any(pools) and j.kind <> all(unknown_kinds)
                       and not exists (select from sluice.pause p where (p.scope = 'kind' and p.name = j.kind) or (p.scope = 'pool' and p.name = j.pool))
+                      -- One that may not run now is nothing to make room for.
+                      and not exists (select from sluice.owner o where o.name = j.owner and (sluice.owner_closed(o, at) or j.lane = ''))
+                      and (j.lane = '' or exists (select from sluice.lane l left join sluice.owner o on o.name = l.owner
+                                                  where l.key = j.lane and sluice.room(l, o, at) > 0 and sluice.permits(l, at) >= j.cost
+                                                    and (o.cap is null or o.cap > (select sum(s.in_flight) from sluice.lane s where s.owner = o.name))))
                       -- An idle process takes it; of the busy ones, one makes room for it and the others go on.
                       and (idle or in_worker = (select min(w.id) from sluice.worker w where w.lease_until > at and not w.stopping
                                                        and w.pools ? j.pool and j.kind = any(w.kinds))));
@@ -480,8 +492,12 @@ CREATE OR REPLACE FUNCTION sluice.budget_window(remaining integer, reset_at time
  LANGUAGE sql
  IMMUTABLE
 AS $function$
-  select case when said is null or said_reset <= at then 'none'
-              when remaining is null or reset_at is null or reset_at <= at or said_reset > reset_at + interval '5 s' then 'new'
+  select case when said is null then 'none'
+              -- Nothing is known, or a probe went out, beside which nothing was under way. While older calls are, the end of our window proves nothing:
+              -- their answers may be late, and our idea of the end early.
+              when remaining is null or reset_at is null then 'new'
+              when said_reset <= at then 'none'
+              when said_reset > reset_at + interval '5 s' then 'new'
               when said_reset >= reset_at - interval '5 s' then 'same' else 'old' end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.cancel(ids bigint[], reason text, below boolean DEFAULT false)
@@ -530,8 +546,13 @@ CREATE OR REPLACE FUNCTION sluice.cancel_run(in_run bigint, reason text)
 AS $function$
 declare
   r sluice.run;
+  held bigint[] := '{}';
 begin
-  perform from sluice.job j where j.run = in_run and j.state <> 'failed' order by j.id for update;
+  -- Jobs that were waited for may have left children meanwhile, and those would be waited for with the run in hand, which they want.
+  loop
+    held := held || array(select j.id from sluice.job j where j.run = in_run and j.state <> 'failed' and j.id <> all(held) order by j.id for update);
+    exit when not exists (select from sluice.job j where j.run = in_run and j.state <> 'failed' and j.id <> all(held));
+  end loop;
   select * into r from sluice.run where id = in_run for no key update;
   if not found then return 'unknown'; end if;
   if r.state in ('completed', 'failed', 'canceled') then return 'not active'; end if;
@@ -576,6 +597,7 @@ begin
       hold_until = case when change ? 'hold_until' then (change ->> 'hold_until')::timestamptz else o.hold_until end,
       paused = case when change ? 'paused' then change ->> 'paused' else o.paused end
   where o.name = in_name;
+  perform from sluice.lane l where l.owner = in_name order by l.key for no key update;
   keys := array(select l.key from sluice.lane l where l.owner = in_name and l.shut);
   perform sluice.wake(sluice.reopen(keys) || array['turn:*', 'ready:*'], (select o.hold_until from sluice.owner o where o.name = in_name and o.hold_until > sluice.now()));
 end $function$;
@@ -656,7 +678,8 @@ begin
   if closed or not found then return next; return; end if;
 
   fresh := array(select distinct t.lane from sluice.turn t
-                 where t.pool = in_pool and t.open and t.served_at = '-infinity' and not exists (select from sluice.lane l where l.key = t.lane));
+                 where t.pool = in_pool and t.open and t.served_at = '-infinity'
+                   and not exists (select from sluice.lane l where l.key = t.lane and (l.owner is not null or l.served_at > '-infinity')));
   if fresh <> '{}' then perform sluice.adopt_lanes(fresh); end if;
   -- First the locks, which never wait; then a statement whose snapshot sees all that earlier holders of these locks did.
   keys := array(select distinct x.key from (
@@ -679,7 +702,7 @@ begin
 
   return query
   with door as materialized (
-    select l.key, l.owner, l.weight, t.low, l.served_at, sluice.room(l, o, at) as room, sluice.permits(l, at) as permits, sluice.opening(l, o, at) as opens_at,
+    select l.key, l.owner, l.weight, l.spent, t.low, l.served_at, sluice.room(l, o, at) as room, sluice.permits(l, at) as permits, sluice.opening(l, o, at) as opens_at,
            case when o.cap is not null then o.cap - (select sum(s.in_flight) from sluice.lane s where s.owner = o.name) end as owner_room,
            ceil(slots::numeric * l.weight / sum(l.weight) over ())::integer as share
     from sluice.lane l
@@ -687,26 +710,30 @@ begin
     left join sluice.owner o on o.name = l.owner
     where l.key = any(keys)),
   queued as materialized (
-    select d.key, d.owner, d.permits, d.owner_room, d.served_at, j.id, j.cost, row_number() over w / d.weight::numeric as place, sum(j.cost) over w as need
+    select d.key, d.owner, d.permits, d.owner_room, d.served_at, j.id, j.cost, row_number() over w as nth, (d.spent + row_number() over w - 1) / d.weight as round,
+           sum(j.cost) over w as need
     from door d
     cross join lateral (
       select j.id, j.cost, j.rank from sluice.job j
       where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2 and j.kind <> all(skip)
         and (j.owner is null or j.owner = d.owner or not exists (select from sluice.owner o where o.name = j.owner and sluice.owner_closed(o, at)))
       order by j.rank, j.id
-      limit greatest(least(d.room, d.permits, d.share, d.owner_room), 0)
+      limit greatest(least(d.room, d.permits, greatest(d.share, least(d.weight - d.spent, slots)), d.owner_room), 0)
       for update skip locked) j
     window w as (partition by d.key order by j.rank, j.id)),
   taken as materialized (
-    select q.key, q.id, q.cost
-    from (select q.*, row_number() over (partition by q.owner order by q.place, q.served_at, q.key) as owner_place from queued q where q.need <= q.permits) q
+    select q.key, q.id, q.cost, row_number() over (order by q.round, q.served_at, q.key, q.nth) as place
+    from (select q.*, row_number() over (partition by q.owner order by q.round, q.served_at, q.key, q.nth) as owner_place from queued q where q.need <= q.permits) q
     where q.owner_room is null or q.owner_place <= q.owner_room
-    order by q.place, q.served_at, q.key
+    order by q.round, q.served_at, q.key, q.nth
     limit slots),
   left_over as materialized (
     select d.key, d.low, count(t.id)::integer as jobs, coalesce(sum(t.cost), 0)::integer as cost, m.rank as more,
            m.rank is not null and (d.room - count(t.id) < 1 or d.permits - coalesce(sum(t.cost), 0) < m.cost or coalesce(d.owner_room - sum(count(t.id)) over (partition by d.owner) < 1, false)) as filled,
-           d.opens_at
+           d.opens_at, d.weight, d.spent + count(t.id)::integer as spent,
+           -- Lanes go to the back in the order in which they had their share; who has nothing to start now goes too, who was cut short stays.
+           case when (count(t.id) = 0 or (d.spent + count(t.id)) % d.weight <> 0) and m.rank is not null and exists (select from queued q where q.key = d.key) then d.served_at
+                else at + coalesce(max(t.place), 0) * interval '1 us' end as served_at
     from door d
     left join taken t on t.key = d.key
     left join lateral (
@@ -714,7 +741,7 @@ begin
       where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
         and j.id <> all(array(select x.id from taken x where x.key = d.key))
       order by j.rank, j.id limit 1) m on true
-    group by d.key, d.owner, d.low, d.room, d.permits, d.owner_room, d.opens_at, m.rank, m.cost),
+    group by d.key, d.owner, d.low, d.room, d.permits, d.owner_room, d.opens_at, d.weight, d.spent, d.served_at, m.rank, m.cost),
   started as (
     update sluice.job j
     set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, key = case when j.key_rule = 'start' then null else j.key end,
@@ -724,7 +751,8 @@ begin
               j.lane, j.run, j.event),
   counted as (
     update sluice.lane l
-    set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost, served_at = at,
+    set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost,
+        served_at = o.served_at, spent = case when o.more is null then 0 else o.spent % o.weight end,
         remaining = case when l.reset_at <= at then null else l.remaining - o.cost end,
         shut = l.shut or o.filled,
         -- The row as it will be decides: with the permits this claim takes, the clock may have to open it.
@@ -734,13 +762,13 @@ begin
     where l.key = any(keys) and l.key = o.key),
   served as (delete from sluice.turn t where t.lane = any(keys) and t.pool = in_pool),
   next as (
-    insert into sluice.turn (pool, lane, open, low, served_at) select in_pool, key, not filled, more, at from left_over where more is not null)
+    insert into sluice.turn (pool, lane, open, low, served_at) select in_pool, key, not filled, more, served_at from left_over where more is not null)
   select exists (select from sluice.turn t where t.pool = in_pool and t.open and t.lane <> all(keys))
            or exists (select from left_over o where o.more is not null and not o.filled and o.jobs > 0),
          s.*
   from (select 1) one left join started s on true;
   -- The leader sleeps until the next due time; what this claim closed may open sooner.
-  perform sluice.wake(null, (select min(l.opens_at) from sluice.lane l where l.key = any(keys) and l.shut and l.served_at = at));
+  perform sluice.wake(null, (select min(l.opens_at) from sluice.lane l where l.key = any(keys) and l.shut));
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.claim_suspect(in_worker bigint, pools text[], unknown_kinds text[])
@@ -754,6 +782,7 @@ AS $function$
 declare
   at timestamptz := sluice.now();
   one record;
+  capped text;
 begin
   perform from sluice.worker w where w.id = in_worker for key share;
   if not found then return; end if;
@@ -764,16 +793,22 @@ begin
     and not exists (select from sluice.owner o where o.name = r.owner and (sluice.owner_closed(o, at) or r.lane = ''))
     -- Looked at before the lock, to find one that may run; decided below.
     and (r.lane = '' or exists (select from sluice.lane l left join sluice.owner o on o.name = l.owner
-                                where l.key = r.lane and sluice.room(l, o, at) > 0 and sluice.permits(l, at) >= r.cost))
+                                where l.key = r.lane and sluice.room(l, o, at) > 0 and sluice.permits(l, at) >= r.cost
+                                  and (o.cap is null or o.cap > (select sum(s.in_flight) from sluice.lane s where s.owner = o.name))))
   order by r.id
   limit 1
   for update of r skip locked;
   if not found then return; end if;
   if one.lane <> '' then
+    -- Whoever raises what runs for an owner with a cap holds the owner's row; then lock, then look.
+    select o.name into capped from sluice.owner o where o.cap is not null and o.name = (select l.owner from sluice.lane l where l.key = one.lane) for no key update;
     perform from sluice.lane l where l.key = one.lane for no key update;
     update sluice.lane l set in_flight = l.in_flight + 1, in_flight_cost = l.in_flight_cost + one.cost, remaining = case when l.reset_at <= at then null else l.remaining - one.cost end
     where l.key = one.lane and sluice.permits(l, at) >= one.cost
-      and sluice.room(l, (select o from sluice.owner o where o.name = l.owner), at) > 0;
+      and sluice.room(l, (select o from sluice.owner o where o.name = l.owner), at) > 0
+      and not exists (select from sluice.owner o
+                      where o.name = l.owner and (o.name is distinct from capped and o.cap is not null
+                                                  or o.cap <= (select sum(s.in_flight) from sluice.lane s where s.owner = o.name)));
     if not found then return; end if;
   end if;
   return query
@@ -804,6 +839,19 @@ AS $function$
 begin
   return case when lane <> '' then coalesce((select l.budget_limit - l.budget_floor from sluice.lane l where l.key = lane),
                                             (select c.budget_limit - c.budget_floor from sluice.class_of(lane) c)) end;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.count_ends(in_lanes jsonb, said jsonb, in_runs jsonb, added jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if in_lanes is not null then
+    perform sluice.leave_lanes(array(select c::sluice.lane_change from jsonb_populate_recordset(null::sluice.lane_change, in_lanes) as c), said);
+  end if;
+  if in_runs is not null or added is not null then
+    perform sluice.end_in_runs(array(select e::sluice.run_end from jsonb_populate_recordset(null::sluice.run_end, coalesce(in_runs, '[]')) as e), added);
+  end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.dedupe_key(kind text, key text, owner text, payload jsonb)
@@ -1321,8 +1369,15 @@ AS $function$
 declare
   at timestamptz := sluice.now();
   keys text[] := array(select distinct c.lane from unnest(changes) as c);
+  others text[];
+  held text[];
 begin
-  perform from sluice.lane l where l.key = any(keys) order by l.key for no key update;
+  -- Under a cap of their owner, other lanes may wait for these. Owners before lanes: whoever changes an owner goes the same way, and claims, which go the
+  -- other way, never wait. While its row is held, no claim closes a lane of the owner.
+  held := array(select o.name from sluice.owner o
+                where o.cap is not null and o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys))) order by o.name for no key update);
+  if held <> '{}' then others := array(select l.key from sluice.lane l where l.owner = any(held) and l.shut); end if;
+  perform from sluice.lane l where l.key = any(keys || others) order by l.key for no key update;
   with news as materialized (
     select c.*, s.remaining as said, s.hold_until, coalesce(s.reset_at, case when s.remaining is not null then at + interval '2 h' end) as said_reset
     from (select c.lane, sum(c.jobs)::integer as jobs, sum(c.cost)::integer as cost, sum(c.refund)::integer as refund, sum(c.good)::integer as good,
@@ -1333,7 +1388,9 @@ begin
   set in_flight = l.in_flight - n.jobs,
       in_flight_cost = l.in_flight_cost - n.cost,
       remaining = sluice.budget_next(sluice.budget_window(l.remaining, l.reset_at, n.said, n.said_reset, at), l.remaining, l.in_flight_cost - n.cost, n.refund, n.said),
-      reset_at = case sluice.budget_window(l.remaining, l.reset_at, n.said, n.said_reset, at) when 'new' then n.said_reset else l.reset_at end,
+      -- A server whose clock is behind speaks of a window that is over: believed for a second, or we would ask again and again.
+      reset_at = case sluice.budget_window(l.remaining, l.reset_at, n.said, n.said_reset, at)
+                   when 'new' then case when n.said_reset > at then n.said_reset else at + interval '1 s' end else l.reset_at end,
       metered = l.metered or n.said is not null,
       hold_until = greatest(l.hold_until, n.hold_until),
       -- In which order jobs of one group ended is not known; one that went well speaks for the lane.
@@ -1341,11 +1398,12 @@ begin
       broken_until = case when n.good > 0 then null when l.breaker_after <= l.failures + n.bad and n.bad > 0 then at + l.breaker_for else l.broken_until end
   from news n
   where l.key = any(keys) and l.key = n.lane;
-  -- Under a cap of their owner, other lanes may have waited for this one. Claims for such an owner hold its row: one that closes a lane now has
-  -- committed, or will see what was freed here.
-  perform from sluice.owner o where o.cap is not null and o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys))) order by o.name for no key update;
-  keys := keys || array(select s.key from sluice.lane l join sluice.owner o on o.name = l.owner join sluice.lane s on s.owner = o.name
-                        where l.key = any(keys) and o.cap is not null and s.shut);
+  -- A cap that was set since: rare, so that the wrong order of locks is left to the server, and to whoever tries again.
+  held := array(select o.name from sluice.owner o
+                where o.cap is not null and o.name <> all(held) and o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys)))
+                order by o.name for no key update);
+  keys := keys || others;
+  if held <> '{}' then keys := keys || array(select l.key from sluice.lane l where l.owner = any(held) and l.shut); end if;
   perform sluice.wake(sluice.reopen(keys), (select min(l.opens_at) from sluice.lane l where l.key = any(keys)));
 end $function$;
 
@@ -1364,16 +1422,21 @@ begin
     update sluice.job j set lane = 'owner:' || j.owner
     where j.id = any(array(
       select r.id
-      from (select r.id, r.owner from sluice.job r
-            where r.shelf is null and r.state = 'ready' and r.pool = in_pool and r.lane = '' and r.rank >= since
-            order by r.rank, r.id limit 1000) r
-      where r.owner is not null and exists (select from sluice.owner o where o.name = r.owner)))
-      and j.state = 'ready' and j.lane = ''
+      from sluice.job r
+      where r.id = any(array(
+          select h.id
+          from (select h.id, h.owner from sluice.job h
+                where h.shelf is null and h.state = 'ready' and h.pool = in_pool and h.lane = '' and h.rank >= since
+                order by h.rank, h.id limit 1000) h
+          where h.owner is not null and exists (select from sluice.owner o where o.name = h.owner)))
+        and r.state = 'ready' and r.lane = ''
+      for update skip locked))
     returning j.lane, j.rank),
   turns as (
     insert into sluice.turn (pool, lane, low, served_at)
     select in_pool, m.lane, min(m.rank), coalesce((select l.served_at from sluice.lane l where l.key = m.lane), '-infinity') from moved m group by m.lane)
-  select array_agg(distinct 'turn:' || in_pool) into topics from moved;
+  -- There may be more of them: the next look goes on.
+  select case when count(*) > 0 then array['turn:' || in_pool, 'ready:' || in_pool] end into topics from moved;
   perform sluice.wake(topics, null);
 end $function$;
 
@@ -1947,7 +2010,7 @@ begin
   return new;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.settle(in_worker bigint, ids bigint[], fences bigint[], outcomes text[], delays_ms double precision[], run_ats timestamp with time zone[], errors jsonb[], refunds integer[], said jsonb, last boolean, OUT stale bigint[], OUT in_runs jsonb, OUT below bigint[])
+CREATE OR REPLACE FUNCTION sluice.settle(in_worker bigint, ids bigint[], fences bigint[], outcomes text[], delays_ms double precision[], run_ats timestamp with time zone[], errors jsonb[], refunds integer[], said jsonb, last boolean, OUT stale bigint[], OUT in_lanes jsonb, OUT in_runs jsonb, OUT below bigint[])
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -1977,7 +2040,7 @@ begin
     where j.id = any(ids) and j.id = u.id and j.fence = u.fence
       and (u.outcome in ('done', 'canceled') or (j.cancel_at is not null and u.outcome in ('retry', 'snooze', 'handed back')))
     returning j.*, case when u.outcome = 'done' then 'succeeded' else 'canceled' end::sluice.job_state as final, coalesce(u.error, j.error) as last_error,
-              u.outcome, case when u.outcome = 'handed back' then j.cost else u.refund end as refund),
+              u.outcome, coalesce(u.refund, j.cost) as refund),
   booked as (
     insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
                                    started_at, finished_at, error)
@@ -1999,7 +2062,7 @@ begin
     where j.id = any(ids) and j.id = u.id and j.fence = u.fence
       and (u.outcome = 'failed' or (j.cancel_at is null and u.outcome in ('retry', 'snooze', 'handed back')))
     returning j.id, j.pool, j.lane, j.cost, j.rank, j.run, j.state, j.run_at, j.attempt, j.started_at, j.key, j.key_rule, u.outcome, u.error,
-              case when u.outcome = 'handed back' then j.cost else u.refund end as refund),
+              coalesce(u.refund, j.cost) as refund),
   turns as (
     insert into sluice.turn (pool, lane, low, served_at)
     select b.pool, b.lane, min(b.rank), coalesce((select l.served_at from sluice.lane l where l.key = b.lane), '-infinity')
@@ -2013,7 +2076,7 @@ begin
          array(select key from gone where key_rule = 'again' union all select key from back where key_rule = 'again' and state = 'failed'),
          array(select distinct sluice.topic(pool, lane) from back where state = 'ready'),
          (select min(run_at) from back),
-         (select array_agg(row(x.lane, 1, x.cost, coalesce(x.refund, 0), (x.outcome = 'done')::int, (x.outcome in ('retry', 'failed'))::int)::sluice.lane_change)
+         (select array_agg(row(x.lane, 1, x.cost, x.refund, (x.outcome = 'done')::int, (x.outcome in ('retry', 'failed'))::int)::sluice.lane_change)
           from (select lane, cost, refund, outcome from gone where lane <> '' union all select lane, cost, refund, outcome from back where lane <> '') x),
          (select array_agg(row(x.run, x.id, x.state)::sluice.run_end)
           from (select run, id, final as state from gone where run is not null union all select run, id, state from back where run is not null and state = 'failed') x),
@@ -2021,14 +2084,17 @@ begin
   into settled, follow, ready, due, lanes, ended, below;
   if follow <> '{}' then perform sluice.release_followers(follow); end if;
   perform sluice.wake(ready, due);
-  if lanes is not null then perform sluice.leave_lanes(lanes, said); end if;
-  if ended is not null then
-    if last then perform sluice.end_in_runs(ended, null); else in_runs := to_jsonb(ended); end if;
+  if not last then
+    in_lanes := to_jsonb(lanes);
+    in_runs := to_jsonb(ended);
+  else
+    if lanes is not null then perform sluice.leave_lanes(lanes, said); end if;
+    if ended is not null then perform sluice.end_in_runs(ended, null); end if;
   end if;
   stale := case when cardinality(settled) = cardinality(ids) then '{}' else array(select unnest(ids) except select unnest(settled)) end;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.settle_done(ids bigint[], fences bigint[], last boolean, OUT stale bigint[], OUT in_runs jsonb, OUT below bigint[])
+CREATE OR REPLACE FUNCTION sluice.settle_done(ids bigint[], fences bigint[], last boolean, OUT stale bigint[], OUT in_lanes jsonb, OUT in_runs jsonb, OUT below bigint[])
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -2063,9 +2129,12 @@ begin
   into settled, follow, lanes, ended, below
   from gone g;
   if follow is not null then perform sluice.release_followers(follow); end if;
-  if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
-  if ended is not null then
-    if last then perform sluice.end_in_runs(ended, null); else in_runs := to_jsonb(ended); end if;
+  if not last then
+    in_lanes := to_jsonb(lanes);
+    in_runs := to_jsonb(ended);
+  else
+    if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
+    if ended is not null then perform sluice.end_in_runs(ended, null); end if;
   end if;
   stale := case when cardinality(settled) = cardinality(ids) then '{}' else array(select unnest(ids) except select unnest(settled)) end;
 end $function$;

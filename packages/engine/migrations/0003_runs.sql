@@ -166,8 +166,13 @@ language plpgsql
 as $$
 declare
   r sluice.run;
+  held bigint[] := '{}';
 begin
-  perform from sluice.job j where j.run = in_run and j.state <> 'failed' order by j.id for update;
+  -- Jobs that were waited for may have left children meanwhile, and those would be waited for with the run in hand, which they want.
+  loop
+    held := held || array(select j.id from sluice.job j where j.run = in_run and j.state <> 'failed' and j.id <> all(held) order by j.id for update);
+    exit when not exists (select from sluice.job j where j.run = in_run and j.state <> 'failed' and j.id <> all(held));
+  end loop;
   select * into r from sluice.run where id = in_run for no key update;
   if not found then return 'unknown'; end if;
   if r.state in ('completed', 'failed', 'canceled') then return 'not active'; end if;

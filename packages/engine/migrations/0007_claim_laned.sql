@@ -2,6 +2,8 @@
 
 -- Up to `slots` ready jobs from the lanes that waited longest, each with its permits. Answers one row at least; `again` says that a lane was passed over
 -- (somebody holds it, or there were too many) or had more.
+-- Lanes take turns: the one that waited longest starts as many jobs as its weight says, then it goes to the back. A claim with few slots stops in the middle of
+-- that, so a lane that is cut short keeps its place and what it has had (`spent`). Sharing out each claim anew would give every single slot to the same lane.
 create function sluice.claim_laned(in_pool text, in_worker bigint, slots integer, lanes_max integer, unknown_kinds text[])
 returns table (again boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint,
                rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint)
@@ -28,7 +30,8 @@ begin
   if closed or not found then return next; return; end if;
 
   fresh := array(select distinct t.lane from sluice.turn t
-                 where t.pool = in_pool and t.open and t.served_at = '-infinity' and not exists (select from sluice.lane l where l.key = t.lane));
+                 where t.pool = in_pool and t.open and t.served_at = '-infinity'
+                   and not exists (select from sluice.lane l where l.key = t.lane and (l.owner is not null or l.served_at > '-infinity')));
   if fresh <> '{}' then perform sluice.adopt_lanes(fresh); end if;
   -- First the locks, which never wait; then a statement whose snapshot sees all that earlier holders of these locks did.
   keys := array(select distinct x.key from (
@@ -51,7 +54,7 @@ begin
 
   return query
   with door as materialized (
-    select l.key, l.owner, l.weight, t.low, l.served_at, sluice.room(l, o, at) as room, sluice.permits(l, at) as permits, sluice.opening(l, o, at) as opens_at,
+    select l.key, l.owner, l.weight, l.spent, t.low, l.served_at, sluice.room(l, o, at) as room, sluice.permits(l, at) as permits, sluice.opening(l, o, at) as opens_at,
            case when o.cap is not null then o.cap - (select sum(s.in_flight) from sluice.lane s where s.owner = o.name) end as owner_room,
            ceil(slots::numeric * l.weight / sum(l.weight) over ())::integer as share
     from sluice.lane l
@@ -59,26 +62,30 @@ begin
     left join sluice.owner o on o.name = l.owner
     where l.key = any(keys)),
   queued as materialized (
-    select d.key, d.owner, d.permits, d.owner_room, d.served_at, j.id, j.cost, row_number() over w / d.weight::numeric as place, sum(j.cost) over w as need
+    select d.key, d.owner, d.permits, d.owner_room, d.served_at, j.id, j.cost, row_number() over w as nth, (d.spent + row_number() over w - 1) / d.weight as round,
+           sum(j.cost) over w as need
     from door d
     cross join lateral (
       select j.id, j.cost, j.rank from sluice.job j
       where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2 and j.kind <> all(skip)
         and (j.owner is null or j.owner = d.owner or not exists (select from sluice.owner o where o.name = j.owner and sluice.owner_closed(o, at)))
       order by j.rank, j.id
-      limit greatest(least(d.room, d.permits, d.share, d.owner_room), 0)
+      limit greatest(least(d.room, d.permits, greatest(d.share, least(d.weight - d.spent, slots)), d.owner_room), 0)
       for update skip locked) j
     window w as (partition by d.key order by j.rank, j.id)),
   taken as materialized (
-    select q.key, q.id, q.cost
-    from (select q.*, row_number() over (partition by q.owner order by q.place, q.served_at, q.key) as owner_place from queued q where q.need <= q.permits) q
+    select q.key, q.id, q.cost, row_number() over (order by q.round, q.served_at, q.key, q.nth) as place
+    from (select q.*, row_number() over (partition by q.owner order by q.round, q.served_at, q.key, q.nth) as owner_place from queued q where q.need <= q.permits) q
     where q.owner_room is null or q.owner_place <= q.owner_room
-    order by q.place, q.served_at, q.key
+    order by q.round, q.served_at, q.key, q.nth
     limit slots),
   left_over as materialized (
     select d.key, d.low, count(t.id)::integer as jobs, coalesce(sum(t.cost), 0)::integer as cost, m.rank as more,
            m.rank is not null and (d.room - count(t.id) < 1 or d.permits - coalesce(sum(t.cost), 0) < m.cost or coalesce(d.owner_room - sum(count(t.id)) over (partition by d.owner) < 1, false)) as filled,
-           d.opens_at
+           d.opens_at, d.weight, d.spent + count(t.id)::integer as spent,
+           -- Lanes go to the back in the order in which they had their share; who has nothing to start now goes too, who was cut short stays.
+           case when (count(t.id) = 0 or (d.spent + count(t.id)) % d.weight <> 0) and m.rank is not null and exists (select from queued q where q.key = d.key) then d.served_at
+                else at + coalesce(max(t.place), 0) * interval '1 us' end as served_at
     from door d
     left join taken t on t.key = d.key
     left join lateral (
@@ -86,7 +93,7 @@ begin
       where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
         and j.id <> all(array(select x.id from taken x where x.key = d.key))
       order by j.rank, j.id limit 1) m on true
-    group by d.key, d.owner, d.low, d.room, d.permits, d.owner_room, d.opens_at, m.rank, m.cost),
+    group by d.key, d.owner, d.low, d.room, d.permits, d.owner_room, d.opens_at, d.weight, d.spent, d.served_at, m.rank, m.cost),
   started as (
     update sluice.job j
     set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, key = case when j.key_rule = 'start' then null else j.key end,
@@ -96,7 +103,8 @@ begin
               j.lane, j.run, j.event),
   counted as (
     update sluice.lane l
-    set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost, served_at = at,
+    set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost,
+        served_at = o.served_at, spent = case when o.more is null then 0 else o.spent % o.weight end,
         remaining = case when l.reset_at <= at then null else l.remaining - o.cost end,
         shut = l.shut or o.filled,
         -- The row as it will be decides: with the permits this claim takes, the clock may have to open it.
@@ -106,11 +114,11 @@ begin
     where l.key = any(keys) and l.key = o.key),
   served as (delete from sluice.turn t where t.lane = any(keys) and t.pool = in_pool),
   next as (
-    insert into sluice.turn (pool, lane, open, low, served_at) select in_pool, key, not filled, more, at from left_over where more is not null)
+    insert into sluice.turn (pool, lane, open, low, served_at) select in_pool, key, not filled, more, served_at from left_over where more is not null)
   select exists (select from sluice.turn t where t.pool = in_pool and t.open and t.lane <> all(keys))
            or exists (select from left_over o where o.more is not null and not o.filled and o.jobs > 0),
          s.*
   from (select 1) one left join started s on true;
   -- The leader sleeps until the next due time; what this claim closed may open sooner.
-  perform sluice.wake(null, (select min(l.opens_at) from sluice.lane l where l.key = any(keys) and l.shut and l.served_at = at));
+  perform sluice.wake(null, (select min(l.opens_at) from sluice.lane l where l.key = any(keys) and l.shut));
 end $$;

@@ -14,9 +14,12 @@ export type Verdict =
   | { readonly outcome: 'snooze'; readonly delayMs?: number; readonly runAt?: Date }
   | { readonly outcome: 'failed'; readonly error: StoredError }
   | { readonly outcome: 'canceled'; readonly error: StoredError | undefined }
-  | { readonly outcome: 'handed back' }
+  | { readonly outcome: 'handed back'; readonly started: boolean }
 
-export const handBack: Verdict = { outcome: 'handed back' }
+/** Its handler never started, so its call was not made. */
+export const handBack: Verdict = { outcome: 'handed back', started: false }
+/** Its handler was under way: the permits of its lane count as spent. */
+export const breakOff: Verdict = { outcome: 'handed back', started: true }
 export const canceled: Verdict = { outcome: 'canceled', error: undefined }
 
 export function judge(claim: Claim, kind: Pick<Kind, 'retry'>, outcome: Outcome, random: number): Verdict {

@@ -22,7 +22,7 @@ import type { Probe } from '../support/fail-point.ts'
 import type { Log } from '../support/log.ts'
 import type { Claim } from './claim.ts'
 import type { Verdict } from './judge.ts'
-import { countInRuns, type Ended, lockClaim, settle } from './settle.ts'
+import { countEnds, type Ended, lockClaim, settle } from './settle.ts'
 
 export interface SettlerOptions {
   readonly database: Database
@@ -167,7 +167,7 @@ export class Settler {
         publish.map((request) => encodeEvent(request, limits, originOf(claim))),
       )
       await publishOn(client, events)
-      await countInRuns(database, client, settled.inRuns, added)
+      await countEnds(database, client, settled, added)
       const orphaned = enqueued.filter((_, at) => settled.below.includes(parents[at]?.claim.id ?? 0)).map(({ id }) => id)
       if (orphaned.length > 0)
         await client.query('select sluice.cancel($1::bigint[], $2, true)', [orphaned, 'canceled with its parent'])

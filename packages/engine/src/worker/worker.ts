@@ -15,7 +15,7 @@ import { Claimer } from './claimer.ts'
 import { type ExecutorDeps, execute } from './executor.ts'
 import type { Beat } from './heartbeat.ts'
 import { HeldClaims } from './held-claims.ts'
-import { canceled, handBack, judgeFailedWrite, type Verdict } from './judge.ts'
+import { breakOff, canceled, handBack, judgeFailedWrite, type Verdict } from './judge.ts'
 import { OwnProcesses } from './own-process.ts'
 import { Pool } from './pool.ts'
 import { auditWorker, deregisterWorker, markStopping, registerWorker } from './register.ts'
@@ -188,7 +188,7 @@ export class Worker implements Service {
     for (const claim of this.#held.claims()) {
       log.warn('job handed back at stop', { job: claim.id, kind: claim.kind })
       this.#held.abort(claim.id, 'shutdown')
-      this.#end(claim, handBack)
+      this.#end(claim, breakOff)
     }
     await this.#settler.drained()
     this.#processes.stop()
