@@ -38,7 +38,7 @@ const claimStatement: Statement = { name: 'sluice_claim', text: `select ${column
 
 const lanedStatement: Statement = {
   name: 'sluice_claim_laned',
-  text: `select ${columns}, lane, again from sluice.claim_laned($1, $2, $3, $4, $5)`,
+  text: `select ${columns}, lane, again from sluice.claim_laned($1, $2, $3, $4, $5, $6)`,
 }
 
 const suspectStatement: Statement = {
@@ -75,12 +75,12 @@ export async function claimJobs(
   return rows.map(toClaim).toSorted((a, b) => a.rank - b.rank || a.id - b.id)
 }
 
-/** Jobs of the lanes that waited longest, each with its permits reserved. */
+/** Jobs of the lanes that waited longest, each with its permits reserved; up to `ahead` more of lanes that have neither budget nor cap. */
 export async function claimLaned(
   database: Database,
-  { pool, worker, slots, unknownKinds }: Omit<ClaimRequest, 'since'>,
+  { pool, worker, slots, ahead = 0, unknownKinds }: Omit<ClaimRequest, 'since'> & { ahead?: number },
 ): Promise<LanedClaims> {
-  const values = [pool, worker, slots, lanesMax, unknownKinds]
+  const values = [pool, worker, slots, ahead, lanesMax, unknownKinds]
   const rows = await database.send<LanedRow>(database.hot, lanedStatement, values)
   const claims = rows.filter(([id]) => id !== null).map((row) => toClaim(row.slice(0, -1) as unknown as ClaimRow))
   return { claims: claims.toSorted((a, b) => a.rank - b.rank || a.id - b.id), again: rows[0]?.at(-1) === true }

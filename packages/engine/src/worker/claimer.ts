@@ -42,10 +42,10 @@ export class Claimer {
     return found?.claims ?? []
   }
 
-  async laned(pool: string, slots: number): Promise<LanedClaims> {
+  async laned(pool: string, slots: number, ahead: number): Promise<LanedClaims> {
     const { database, worker, unknownKinds } = this.#options
     const found = await this.#try(pool, () =>
-      claimLaned(database, { pool, worker: worker(), slots, unknownKinds: unknownKinds() }),
+      claimLaned(database, { pool, worker: worker(), slots, ahead, unknownKinds: unknownKinds() }),
     )
     return found ?? { claims: [], again: false }
   }

@@ -110,7 +110,7 @@ export class Worker implements Service {
           max,
           clock,
           claim: (slots, since) => this.#claimer.open(name, slots, since),
-          claimLaned: (slots) => this.#claimer.laned(name, slots),
+          claimLaned: (slots, ahead) => this.#claimer.laned(name, slots, ahead),
           run: (claim) => this.#run(claim),
           giveBack: (claims) => {
             for (const claim of claims) this.#end(claim, handBack)
