@@ -649,7 +649,7 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.claim_laned(in_pool text, in_worker bigint, slots integer, ahead integer, lanes_max integer, unknown_kinds text[])
- RETURNS TABLE(again boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint)
+ RETURNS TABLE(again boolean, moved boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -671,6 +671,7 @@ declare
   held text[];
 begin
   again := false;
+  moved := false;
   select unknown_kinds || coalesce(array_agg(p.name) filter (where p.scope = 'kind'), '{}'), coalesce(bool_or(p.scope = 'pool' and p.name = in_pool), false)
   into skip, closed
   from sluice.pause p;
@@ -772,6 +773,7 @@ begin
     insert into sluice.turn (pool, lane, open, low, served_at) select in_pool, key, not filled, more, served_at from left_over where more is not null)
   select exists (select from sluice.turn t where t.pool = in_pool and t.open and t.lane <> all(keys))
            or exists (select from left_over o where o.more is not null and not o.filled and o.jobs > 0),
+         exists (select from left_over o where o.more is null or o.filled),
          s.*
   from (select 1) one left join started s on true;
   -- The leader sleeps until the next due time; what this claim closed may open sooner.

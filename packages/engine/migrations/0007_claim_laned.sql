@@ -1,11 +1,12 @@
 -- Taking jobs out of lanes: one call, two looks. docs/lanes.md tells the protocol and what broke simpler ones.
 
 -- Up to `slots` ready jobs from the lanes that waited longest, each with its permits, and up to `ahead` more from lanes that count nothing: no permit and no
--- place under a cap is taken for a job that starts after others. Answers one row at least; `again` says that a lane was passed over (somebody holds it, or there were too many) or had more.
+-- place under a cap is taken for a job that starts after others. Answers one row at least; `again` says that a lane was passed over
+-- (somebody holds it, or there were too many) or had more, `moved` that closed or empty lanes were put out of the way: the next look sees others.
 -- Lanes take turns: the one that waited longest starts as many jobs as its weight says, then it goes to the back. A claim with few slots stops in the middle of
 -- that, so a lane that is cut short keeps its place and what it has had (`spent`). Sharing out each claim anew would give every single slot to the same lane.
 create function sluice.claim_laned(in_pool text, in_worker bigint, slots integer, ahead integer, lanes_max integer, unknown_kinds text[])
-returns table (again boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint,
+returns table (again boolean, moved boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint,
                rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint)
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
@@ -23,6 +24,7 @@ declare
   held text[];
 begin
   again := false;
+  moved := false;
   select unknown_kinds || coalesce(array_agg(p.name) filter (where p.scope = 'kind'), '{}'), coalesce(bool_or(p.scope = 'pool' and p.name = in_pool), false)
   into skip, closed
   from sluice.pause p;
@@ -124,6 +126,7 @@ begin
     insert into sluice.turn (pool, lane, open, low, served_at) select in_pool, key, not filled, more, served_at from left_over where more is not null)
   select exists (select from sluice.turn t where t.pool = in_pool and t.open and t.lane <> all(keys))
            or exists (select from left_over o where o.more is not null and not o.filled and o.jobs > 0),
+         exists (select from left_over o where o.more is null or o.filled),
          s.*
   from (select 1) one left join started s on true;
   -- The leader sleeps until the next due time; what this claim closed may open sooner.

@@ -47,7 +47,7 @@ export class Claimer {
     const found = await this.#try(pool, () =>
       claimLaned(database, { pool, worker: worker(), slots, ahead, unknownKinds: unknownKinds() }),
     )
-    return found ?? { claims: [], again: false }
+    return found ?? { claims: [], again: false, moved: false }
   }
 
   /** A suspect for this process, which runs nothing else; `mine` is false when it does not know the kind. */

@@ -42,7 +42,7 @@ const slackMs = 50
 const measureMsMin = 20
 const fullLookEveryMs = 1_000
 const fullLookShare = 50
-const lookAgainMsMin = 10
+const lookAgainMsMin = 4
 const lookAgainMsMax = 5_000
 
 export class Pool {
@@ -198,10 +198,10 @@ export class Pool {
     this.#maybeTurns = false
     this.#measure()
     const slots = Math.min(room, Math.max(1, this.#lanedShare()))
-    const { claims, again } = await this.#options.claimLaned(slots, room - slots)
+    const { claims, again, moved } = await this.#options.claimLaned(slots, room - slots)
     this.#lanedInHand += claims.length
     this.#backlog = claims.length >= slots
-    if (claims.length > 0) this.#lookAgainMs = lookAgainMsMin
+    if (claims.length > 0 || moved) this.#lookAgainMs = lookAgainMsMin
     else if (again) this.#lookLater()
     if (again || this.#backlog) this.#maybeTurns = true
     return claims
