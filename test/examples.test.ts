@@ -62,19 +62,24 @@ const output: Record<string, RegExp[]> = {
     ...Array.from({ length: 4 }, () => /^closing the books of Insa-dong$/),
     /^3 nights, then a week of holidays$/,
   ],
-  '10-tenants-with-budgets': [
+  '10-events': [
+    /^stock for order 2 is taken$/,
+    /^receipt for order 2, at attempt 2$/,
+    /^parcel for order 2 is packed, because of event \d+$/,
+  ],
+  '11-tenants-with-budgets': [
     /^ada: 2 left, closed until the reset$/,
     /^ben: 2 left, closed until the reset$/,
     /^refused by the server: 0$/,
     /^why does page 99 wait\? budget used up$/,
   ],
-  '11-a-run-with-children': [
+  '12-a-run-with-children': [
     /^A run of "shelf\.read" for ada is under way: run N\. Wait for its end or cancel it\.$/,
     /^finalizer: 9 jobs, 7 succeeded, 2 failed$/,
     /^the run is completed$/,
     /^dead jobs of it that can be retried or discarded: 2$/,
   ],
-  '12-pausing-an-owner': [
+  '13-pausing-an-owner': [
     /^ben has run 3 steps, ada 0$/,
     /^The owner ada is paused: token revoked\. Resume it to go on\.$/,
     /^paused: owner ada, token revoked$/,

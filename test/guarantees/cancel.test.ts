@@ -133,3 +133,31 @@ async function startedIn(worker: Program, onlooker: Engine): Promise<{ id: numbe
 async function endsAsCanceled(onlooker: Engine, id: number): Promise<void> {
   await eventually(async () => (await onlooker.find(id))?.state === 'canceled')
 }
+
+test('[E-22] [E-09] a parent that was canceled with its tree and ends well all the same takes its children along', async ({
+  client,
+  engines,
+}) => {
+  let end = () => {}
+  const leaf = defineKind('leaf', { run: async () => {} })
+  const deaf = defineKind('deaf', {
+    run: async () => {
+      await new Promise<void>((resolve) => {
+        end = resolve
+      })
+      return done({ next: [leaf({ n: 1 }), leaf({ n: 2 })] })
+    },
+  })
+  const engine = engines({ kinds: [leaf, deaf] })
+  await engine.start()
+  const { id } = await engine.enqueue(deaf({}))
+  await eventually(async () => (await engine.find(id))?.state === 'running')
+  expect(await engine.cancel(id, { tree: true })).toEqual(new Map([[id, 'requested']]))
+  end()
+  await eventually(async () => (await client.query('select from sluice.job')).rowCount === 0)
+  const { rows } = await client.query('select kind, state, count(*)::int from sluice.job_ledger group by 1, 2 order by 1')
+  expect(rows).toEqual([
+    { kind: 'deaf', state: 'succeeded', count: 1 },
+    { kind: 'leaf', state: 'canceled', count: 2 },
+  ])
+})

@@ -139,7 +139,7 @@ test('[E-11] claims whose answer got lost are handed back and run once, without 
   const engine = proxied({ kinds: [counted], lease: longLease, log })
   await engine.start()
   await hears(engine)
-  const lost = proxy.loseAnswer(/sluice_claim|sluice\.claim\(/, { rows: true })
+  const lost = proxy.loseAnswer(/sluice_claim\b|sluice\.claim\(/, { rows: true })
   await client.query(`select sluice.enqueue('counted', wake => n = 3) from generate_series(1, 3) n`)
   await lost
   const { rows } = await eventually(async () => {
@@ -209,4 +209,28 @@ test('[E-27] connections that fall silent are given up, and what was claimed on 
   expect(await ended(client, id)).toEqual({ attempt: 1, state: 'succeeded' })
   expect(ran).toEqual([1, id])
   expect(engine.status()).toMatchObject({ ready: true })
+})
+
+test('[E-23] a process leaves also when the server has gone silent in the middle of a job', async ({
+  proxied,
+  proxy,
+  client,
+}) => {
+  let begun = () => {}
+  const running = new Promise<void>((resolve) => {
+    begun = resolve
+  })
+  const endless = defineKind('endless', {
+    run: () => {
+      begun()
+      return new Promise<void>(() => {})
+    },
+  })
+  const engine = proxied({ kinds: [endless], grace: '100ms' })
+  await engine.start()
+  await enqueueSql(client, `'endless'`)
+  await running
+  proxy.silence(/^sluice/)
+  await engine.stop()
+  expect(engine.status().problems).toEqual(['the engine is stopped'])
 })

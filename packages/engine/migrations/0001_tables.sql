@@ -61,7 +61,8 @@ create table sluice.job (
   run_at       timestamptz,
   created_at   timestamptz not null,
   started_at   timestamptz,
-  cancel_at    timestamptz,                     -- somebody asked a running job to stop
+  cancel_at    timestamptz,                     -- somebody asked a running job to stop …
+  cancel_below boolean,                         -- … and everything that comes of it
   error        jsonb,
   constraint job_is_live check (state not in ('succeeded', 'canceled')),
   constraint job_runs_on_a_worker check ((state = 'running') = (worker is not null)),

@@ -35,8 +35,8 @@ create table sluice.lane (
   in_flight_cost integer not null default 0 check (in_flight_cost >= 0),
   shut           boolean not null default false, -- its turns are parked
   opens_at       timestamptz,                    -- when the clock alone may open it; null = somebody's action will
-  served_at      timestamptz not null default '-infinity',
-  progress       double precision,               -- jobs it got over its weight since it began to compete for slots; null = a newcomer
+  served_at      timestamptz not null default '-infinity', -- when it last went to the back …
+  spent          smallint not null default 0,    -- … and the jobs it has started since, of as many as its weight gives it
   custom         boolean not null default false  -- its limits were set by hand: the class leaves them alone
 ) with (fillfactor = 50);
 create index lane_opens on sluice.lane (opens_at) where opens_at is not null;
@@ -91,8 +91,12 @@ as $$
 create function sluice.budget_window(remaining integer, reset_at timestamptz, said integer, said_reset timestamptz, at timestamptz) returns text
 language sql immutable
 as $$
-  select case when said is null or said_reset <= at then 'none'
-              when remaining is null or reset_at is null or reset_at <= at or said_reset > reset_at + interval '5 s' then 'new'
+  select case when said is null then 'none'
+              -- Nothing is known, or a probe went out, beside which nothing was under way. While older calls are, the end of our window proves nothing:
+              -- their answers may be late, and our idea of the end early.
+              when remaining is null or reset_at is null then 'new'
+              when said_reset <= at then 'none'
+              when said_reset > reset_at + interval '5 s' then 'new'
               when said_reset >= reset_at - interval '5 s' then 'same' else 'old' end $$;
 
 -- What may still be spent: what the server says less what is under way, which it may not have counted yet. Within a window it never rises except by
@@ -114,7 +118,7 @@ as $$
   limit 1 $$;
 
 -- A lane is made with its limits before its first claim: one that is metered must not be born without a meter and burst. It belongs to the owner whose
--- name is a part of its own, as in github:4711:core; a lane that many share belongs to nobody.
+-- name is a part of its own, as in github:4711:core; a lane that many share belongs to nobody. One that was made by hand finds its owner at its first claim.
 create function sluice.adopt_lanes(keys text[]) returns void
 language sql
 as $$
@@ -124,17 +128,16 @@ as $$
   from unnest(keys) as n(key)
   left join sluice.owner o on n.key = 'owner:' || o.name
   left join lateral sluice.class_of(n.key) c on true
-  -- By the first jobs that wait for it: a look through all of a long backlog for one with an owner would hold up the claim.
   left join lateral (
-    select x.owner
+    -- By way of its turns: the index of jobs begins with the pool, and a walk over all of it is what a lane with a million neighbours would pay.
+    select h.owner
     from (select t.pool, t.low from sluice.turn t where t.lane = n.key limit 4) t
-    cross join lateral (select j.owner from sluice.job j where j.shelf is null and j.pool = t.pool and j.lane = n.key and j.rank >= t.low
-                        order by j.rank, j.id limit 8) x
-    where x.owner = any(string_to_array(n.key, ':'))
+    cross join lateral (
+      select j.owner from sluice.job j where j.shelf is null and j.pool = t.pool and j.lane = n.key and j.rank >= t.low order by j.rank, j.id limit 20) h
+    where h.owner = any(string_to_array(n.key, ':'))
     limit 1) j on true
-  where (select true from sluice.lane l where l.key = n.key) is null
   order by n.key
-  on conflict do nothing $$;
+  on conflict (key) do update set owner = excluded.owner where lane.owner is null and excluded.owner is not null $$;
 
 -- Looks again at lanes that are shut. First the locks, in order; the turns are read by a later statement, whose snapshot is younger.
 create function sluice.reopen(keys text[]) returns text[]
@@ -177,8 +180,15 @@ as $$
 declare
   at timestamptz := sluice.now();
   keys text[] := array(select distinct c.lane from unnest(changes) as c);
+  others text[];
+  held text[];
 begin
-  perform from sluice.lane l where l.key = any(keys) order by l.key for no key update;
+  -- Under a cap of their owner, other lanes may wait for these. Owners before lanes: whoever changes an owner goes the same way, and claims, which go the
+  -- other way, never wait. While its row is held, no claim closes a lane of the owner.
+  held := array(select o.name from sluice.owner o
+                where o.cap is not null and o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys))) order by o.name for no key update);
+  if held <> '{}' then others := array(select l.key from sluice.lane l where l.owner = any(held) and l.shut); end if;
+  perform from sluice.lane l where l.key = any(keys || others) order by l.key for no key update;
   with news as materialized (
     select c.*, s.remaining as said, s.hold_until, coalesce(s.reset_at, case when s.remaining is not null then at + interval '2 h' end) as said_reset
     from (select c.lane, sum(c.jobs)::integer as jobs, sum(c.cost)::integer as cost, sum(c.refund)::integer as refund, sum(c.good)::integer as good,
@@ -189,9 +199,10 @@ begin
   set in_flight = l.in_flight - n.jobs,
       in_flight_cost = l.in_flight_cost - n.cost,
       remaining = sluice.budget_next(sluice.budget_window(l.remaining, l.reset_at, n.said, n.said_reset, at), l.remaining, l.in_flight_cost - n.cost, n.refund, n.said),
-      -- Answers of one window differ by a little; before the latest time that was said the budget may still be the old one.
+      -- A server whose clock is behind speaks of a window that is over: believed for a second, or we would ask again and again. Answers of one window differ by
+      -- a little; before the latest time that was said the budget may still be the old one.
       reset_at = case sluice.budget_window(l.remaining, l.reset_at, n.said, n.said_reset, at)
-                   when 'new' then n.said_reset
+                   when 'new' then case when n.said_reset > at then n.said_reset else at + interval '1 s' end
                    when 'same' then case when n.said_reset < l.reset_at + interval '1 s' then greatest(l.reset_at, n.said_reset) else l.reset_at end
                    else l.reset_at end,
       metered = l.metered or n.said is not null,
@@ -201,11 +212,12 @@ begin
       broken_until = case when n.good > 0 then null when l.breaker_after <= l.failures + n.bad and n.bad > 0 then at + l.breaker_for else l.broken_until end
   from news n
   where l.key = any(keys) and l.key = n.lane;
-  -- Under a cap of their owner, other lanes may have waited for this one. Claims for such an owner hold its row: one that closes a lane now has
-  -- committed, or will see what was freed here.
-  perform from sluice.owner o where o.cap is not null and o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys))) order by o.name for no key update;
-  keys := keys || array(select s.key from sluice.lane l join sluice.owner o on o.name = l.owner join sluice.lane s on s.owner = o.name
-                        where l.key = any(keys) and o.cap is not null and s.shut);
+  -- A cap that was set since: rare, so that the wrong order of locks is left to the server, and to whoever tries again.
+  held := array(select o.name from sluice.owner o
+                where o.cap is not null and o.name <> all(held) and o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys)))
+                order by o.name for no key update);
+  keys := keys || others;
+  if held <> '{}' then keys := keys || array(select l.key from sluice.lane l where l.owner = any(held) and l.shut); end if;
   perform sluice.wake(sluice.reopen(keys), sluice.next_opening(keys));
 end $$;
 
@@ -252,7 +264,8 @@ begin
   perform sluice.wake(sluice.reopen(array[in_key]), (select l.opens_at from sluice.lane l where l.key = in_key));
 end $$;
 
--- The same for an owner: its row closes or opens all of its lanes.
+-- The same for an owner: its row closes or opens all of its lanes. Their locks make it wait for claims and settles under way: when a pause is acknowledged,
+-- no claim that began before starts a job in them any more, and no settle that knew of no cap leaves a lane waiting for it.
 create function sluice.change_owner(in_name text, change jsonb) returns void
 language plpgsql
 as $$
@@ -265,6 +278,7 @@ begin
       hold_until = case when change ? 'hold_until' then (change ->> 'hold_until')::timestamptz else o.hold_until end,
       paused = case when change ? 'paused' then change ->> 'paused' else o.paused end
   where o.name = in_name;
+  perform from sluice.lane l where l.owner = in_name order by l.key for no key update;
   keys := array(select l.key from sluice.lane l where l.owner = in_name and l.shut);
   perform sluice.wake(sluice.reopen(keys) || array['turn:*', 'ready:*'], (select o.hold_until from sluice.owner o where o.name = in_name and o.hold_until > sluice.now()));
 end $$;

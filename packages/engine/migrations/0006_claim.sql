@@ -60,16 +60,21 @@ begin
     update sluice.job j set lane = 'owner:' || j.owner
     where j.id = any(array(
       select r.id
-      from (select r.id, r.owner from sluice.job r
-            where r.shelf is null and r.state = 'ready' and r.pool = in_pool and r.lane = '' and r.rank >= since
-            order by r.rank, r.id limit 1000) r
-      where r.owner is not null and exists (select from sluice.owner o where o.name = r.owner)))
-      and j.state = 'ready' and j.lane = ''
+      from sluice.job r
+      where r.id = any(array(
+          select h.id
+          from (select h.id, h.owner from sluice.job h
+                where h.shelf is null and h.state = 'ready' and h.pool = in_pool and h.lane = '' and h.rank >= since
+                order by h.rank, h.id limit 1000) h
+          where h.owner is not null and exists (select from sluice.owner o where o.name = h.owner)))
+        and r.state = 'ready' and r.lane = ''
+      for update skip locked))
     returning j.lane, j.rank),
   turns as (
     insert into sluice.turn (pool, lane, low, served_at)
     select in_pool, m.lane, min(m.rank), coalesce((select l.served_at from sluice.lane l where l.key = m.lane), '-infinity') from moved m group by m.lane)
-  select array_agg(distinct 'turn:' || in_pool) into topics from moved;
+  -- There may be more of them: the next look goes on.
+  select case when count(*) > 0 then array['turn:' || in_pool, 'ready:' || in_pool] end into topics from moved;
   perform sluice.wake(topics, null);
 end $$;
 
@@ -84,6 +89,7 @@ as $$
 declare
   at timestamptz := sluice.now();
   one record;
+  capped text;
 begin
   perform from sluice.worker w where w.id = in_worker for key share;
   if not found then return; end if;
@@ -94,16 +100,22 @@ begin
     and not exists (select from sluice.owner o where o.name = r.owner and (sluice.owner_closed(o, at) or r.lane = ''))
     -- Looked at before the lock, to find one that may run; decided below.
     and (r.lane = '' or exists (select from sluice.lane l left join sluice.owner o on o.name = l.owner
-                                where l.key = r.lane and sluice.room(l, o, at) > 0 and sluice.permits(l, at) >= r.cost))
+                                where l.key = r.lane and sluice.room(l, o, at) > 0 and sluice.permits(l, at) >= r.cost
+                                  and (o.cap is null or o.cap > (select sum(s.in_flight) from sluice.lane s where s.owner = o.name))))
   order by r.id
   limit 1
   for update of r skip locked;
   if not found then return; end if;
   if one.lane <> '' then
+    -- Whoever raises what runs for an owner with a cap holds the owner's row; then lock, then look.
+    select o.name into capped from sluice.owner o where o.cap is not null and o.name = (select l.owner from sluice.lane l where l.key = one.lane) for no key update;
     perform from sluice.lane l where l.key = one.lane for no key update;
     update sluice.lane l set in_flight = l.in_flight + 1, in_flight_cost = l.in_flight_cost + one.cost, remaining = case when l.reset_at <= at then null else l.remaining - one.cost end
     where l.key = one.lane and sluice.permits(l, at) >= one.cost
-      and sluice.room(l, (select o from sluice.owner o where o.name = l.owner), at) > 0;
+      and sluice.room(l, (select o from sluice.owner o where o.name = l.owner), at) > 0
+      and not exists (select from sluice.owner o
+                      where o.name = l.owner and (o.name is distinct from capped and o.cap is not null
+                                                  or o.cap <= (select sum(s.in_flight) from sluice.lane s where s.owner = o.name)));
     if not found then return; end if;
   end if;
   return query

@@ -31,8 +31,10 @@ end $$;
 
 -- Ends claims that went well: out of the job table, into the ledger. A claim whose fence is old is left alone and its id is answered.
 -- Matching by id and fence only: "and state = 'running'" let the planner walk the wrong index (36 ms instead of 4 for 256 jobs).
--- `last` says that nothing follows in this transaction: then the runs are counted here, and otherwise by the caller, with the children.
-create function sluice.settle_done(ids bigint[], fences bigint[], last boolean, out stale bigint[], out in_runs jsonb)
+-- `below` are jobs that ended well although they and all that comes of them had been canceled: their children are to be canceled.
+-- `last` says that nothing follows in this transaction. Otherwise the lanes and runs, which are shared, are left to `count_ends`, after the children: these may
+-- have to wait for a stranger who holds their key, and nobody else should wait with them.
+create function sluice.settle_done(ids bigint[], fences bigint[], last boolean, out stale bigint[], out in_lanes jsonb, out in_runs jsonb, out below bigint[])
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set enable_nestloop = off set jit = off
   set plan_cache_mode = force_generic_plan
@@ -57,22 +59,26 @@ begin
     from gone g)
   select array_agg(g.id), array_agg(g.key) filter (where g.key_rule = 'again'),
          array_agg(row(g.lane, 1, g.cost, 0, 1, 0)::sluice.lane_change) filter (where g.lane <> ''),
-         array_agg(row(g.run, g.id, 'succeeded')::sluice.run_end) filter (where g.run is not null)
-  into settled, follow, lanes, ended
+         array_agg(row(g.run, g.id, 'succeeded')::sluice.run_end) filter (where g.run is not null),
+         array_agg(g.id) filter (where g.cancel_below)
+  into settled, follow, lanes, ended, below
   from gone g;
   if follow is not null then perform sluice.release_followers(follow); end if;
-  if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
-  if ended is not null then
-    if last then perform sluice.end_in_runs(ended, null); else in_runs := to_jsonb(ended); end if;
+  if not last then
+    in_lanes := to_jsonb(lanes);
+    in_runs := to_jsonb(ended);
+  else
+    if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
+    if ended is not null then perform sluice.end_in_runs(ended, null); end if;
   end if;
   stale := case when cardinality(settled) = cardinality(ids) then '{}' else array(select unnest(ids) except select unnest(settled)) end;
 end $$;
 
 -- Ends claims in every other way: retry, snooze, failed, canceled, handed back (and done, so that a mixed group is one call).
 -- A job that somebody asked to stop does not go back: it is canceled.
--- `refunds` are permits that were not used after all, `said` is what servers answered about their budgets.
+-- `refunds` are permits that were not used after all (null: none of them, the call was never made), `said` is what servers answered about their budgets.
 create function sluice.settle(in_worker bigint, ids bigint[], fences bigint[], outcomes text[], delays_ms double precision[], run_ats timestamptz[], errors jsonb[],
-  refunds integer[], said jsonb, last boolean, out stale bigint[], out in_runs jsonb)
+  refunds integer[], said jsonb, last boolean, out stale bigint[], out in_lanes jsonb, out in_runs jsonb, out below bigint[])
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set enable_nestloop = off set jit = off
   set plan_cache_mode = force_generic_plan
@@ -97,7 +103,7 @@ begin
     where j.id = any(ids) and j.id = u.id and j.fence = u.fence
       and (u.outcome in ('done', 'canceled') or (j.cancel_at is not null and u.outcome in ('retry', 'snooze', 'handed back')))
     returning j.*, case when u.outcome = 'done' then 'succeeded' else 'canceled' end::sluice.job_state as final, coalesce(u.error, j.error) as last_error,
-              u.outcome, case when u.outcome = 'handed back' then j.cost else u.refund end as refund),
+              u.outcome, coalesce(u.refund, j.cost) as refund),
   booked as (
     insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
                                    started_at, finished_at, error)
@@ -119,7 +125,7 @@ begin
     where j.id = any(ids) and j.id = u.id and j.fence = u.fence
       and (u.outcome = 'failed' or (j.cancel_at is null and u.outcome in ('retry', 'snooze', 'handed back')))
     returning j.id, j.pool, j.lane, j.cost, j.rank, j.run, j.state, j.run_at, j.attempt, j.started_at, j.key, j.key_rule, u.outcome, u.error,
-              case when u.outcome = 'handed back' then j.cost else u.refund end as refund),
+              coalesce(u.refund, j.cost) as refund),
   turns as (
     insert into sluice.turn (pool, lane, low, served_at)
     select b.pool, b.lane, min(b.rank), coalesce((select l.served_at from sluice.lane l where l.key = b.lane), '-infinity')
@@ -133,18 +139,35 @@ begin
          array(select key from gone where key_rule = 'again' union all select key from back where key_rule = 'again' and state = 'failed'),
          array(select distinct sluice.topic(pool, lane) from back where state = 'ready'),
          (select min(run_at) from back),
-         (select array_agg(row(x.lane, 1, x.cost, coalesce(x.refund, 0), (x.outcome = 'done')::int, (x.outcome in ('retry', 'failed'))::int)::sluice.lane_change)
+         (select array_agg(row(x.lane, 1, x.cost, x.refund, (x.outcome = 'done')::int, (x.outcome in ('retry', 'failed'))::int)::sluice.lane_change)
           from (select lane, cost, refund, outcome from gone where lane <> '' union all select lane, cost, refund, outcome from back where lane <> '') x),
          (select array_agg(row(x.run, x.id, x.state)::sluice.run_end)
-          from (select run, id, final as state from gone where run is not null union all select run, id, state from back where run is not null and state = 'failed') x)
-  into settled, follow, ready, due, lanes, ended;
+          from (select run, id, final as state from gone where run is not null union all select run, id, state from back where run is not null and state = 'failed') x),
+         (select array_agg(id) from gone where cancel_below)
+  into settled, follow, ready, due, lanes, ended, below;
   if follow <> '{}' then perform sluice.release_followers(follow); end if;
   perform sluice.wake(ready, due);
-  if lanes is not null then perform sluice.leave_lanes(lanes, said); end if;
-  if ended is not null then
-    if last then perform sluice.end_in_runs(ended, null); else in_runs := to_jsonb(ended); end if;
+  if not last then
+    in_lanes := to_jsonb(lanes);
+    in_runs := to_jsonb(ended);
+  else
+    if lanes is not null then perform sluice.leave_lanes(lanes, said); end if;
+    if ended is not null then perform sluice.end_in_runs(ended, null); end if;
   end if;
   stale := case when cardinality(settled) = cardinality(ids) then '{}' else array(select unnest(ids) except select unnest(settled)) end;
+end $$;
+
+-- The last statement of a settle with children: lanes first, then runs, with what was `added` to them.
+create function sluice.count_ends(in_lanes jsonb, said jsonb, in_runs jsonb, added jsonb) returns void
+language plpgsql
+as $$
+begin
+  if in_lanes is not null then
+    perform sluice.leave_lanes(array(select c::sluice.lane_change from jsonb_populate_recordset(null::sluice.lane_change, in_lanes) as c), said);
+  end if;
+  if in_runs is not null or added is not null then
+    perform sluice.end_in_runs(array(select e::sluice.run_end from jsonb_populate_recordset(null::sluice.run_end, coalesce(in_runs, '[]')) as e), added);
+  end if;
 end $$;
 
 -- What only the process itself can know: claims whose answer got lost on the way. After every reconnect, before the next claim.

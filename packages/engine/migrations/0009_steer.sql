@@ -1,7 +1,7 @@
 -- What people do to jobs from outside.
 
--- Asks jobs to stop. What does not run is canceled at once; what runs is told, and canceled when its handler gives up.
-create function sluice.cancel(ids bigint[], reason text) returns table (id bigint, answer text)
+-- Asks jobs to stop, and with `below` all that is to come of them. What does not run is canceled at once; what runs is told, and canceled when its handler gives up.
+create function sluice.cancel(ids bigint[], reason text, below boolean default false) returns table (id bigint, answer text)
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off
 as $$
@@ -17,6 +17,7 @@ begin
   with told as (
     update sluice.job j
     set cancel_at = coalesce(j.cancel_at, at),
+        cancel_below = nullif(coalesce(j.cancel_below, false) or below, false),
         error = coalesce(case when reason is not null then jsonb_build_object('message', reason) end, j.error)
     where j.id = any(ids) and j.state = 'running'
     returning j.id, pg_notify('sluice', 'cancel:' || j.worker || ':' || j.id)),
@@ -53,7 +54,7 @@ begin
     begin
       update sluice.job j
       set state = case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind) then 'paused' else 'ready' end::sluice.job_state,
-          attempt = 0, crashes = 0, run_at = null, cancel_at = null,
+          attempt = 0, crashes = 0, run_at = null, cancel_at = null, cancel_below = null,
           rank = sluice.rank(at, j.priority, (select priority_step_ms from sluice.setting))
       where j.id = one and j.state = 'failed'
       returning j.id, j.pool, j.lane, j.rank, j.state, j.run into put;

@@ -60,6 +60,11 @@ begin
   cancel := array(select j.id from sluice.job j where j.cancel_at is not null and j.state = 'running' and j.worker = in_worker);
   suspects := exists (select from sluice.job j where j.crashes >= 2 and j.state = 'ready' and j.pool = any(pools) and j.kind <> all(unknown_kinds)
                       and not exists (select from sluice.pause p where (p.scope = 'kind' and p.name = j.kind) or (p.scope = 'pool' and p.name = j.pool))
+                      -- One that may not run now is nothing to make room for.
+                      and not exists (select from sluice.owner o where o.name = j.owner and (sluice.owner_closed(o, at) or j.lane = ''))
+                      and (j.lane = '' or exists (select from sluice.lane l left join sluice.owner o on o.name = l.owner
+                                                  where l.key = j.lane and sluice.room(l, o, at) > 0 and sluice.permits(l, at) >= j.cost
+                                                    and (o.cap is null or o.cap > (select sum(s.in_flight) from sluice.lane s where s.owner = o.name))))
                       -- An idle process takes it; of the busy ones, one makes room for it and the others go on.
                       and (idle or in_worker = (select min(w.id) from sluice.worker w where w.lease_until > at and not w.stopping
                                                        and w.pools ? j.pool and j.kind = any(w.kinds))));

@@ -3,7 +3,9 @@
  *
  * A process that only enqueues makes an engine and never starts it. One that works calls `start`: listen first, then register, beat, claim.
  */
-import { type Enqueued, enqueueOn, explainRefusal } from './job/enqueue.ts'
+import type { EventRequest } from './event/event.ts'
+import { Events, type PublishOptions } from './event/events.ts'
+import { type Enqueued, enqueueOn } from './job/enqueue.ts'
 import { Enqueuer } from './job/enqueuer.ts'
 import { type Explanation, explainJob } from './job/explain.ts'
 import { type Attempt, findJob, type Job, listAttempts, listFailed } from './job/job-store.ts'
@@ -25,6 +27,7 @@ import { Scheduler } from './schedule/scheduler.ts'
 import { Schedules } from './schedule/schedules.ts'
 import { type EngineStatus, findProblems } from './status.ts'
 import { SluiceError } from './support/errors.ts'
+import { hear } from './wake-ups.ts'
 import { Heartbeat } from './worker/heartbeat.ts'
 import { Worker } from './worker/worker.ts'
 
@@ -32,6 +35,9 @@ export interface EnqueueOptions {
   /** A client of yours with an open transaction: the job is there if and only if you commit. */
   readonly client?: QueryClient
 }
+
+/** What the last words may take after the grace, before connections are cut. */
+const goodbyeMs = 5_000
 
 export function createEngine<Services>(options: EngineOptions<Services>): Engine {
   return new Engine(settleOptions(options))
@@ -42,6 +48,7 @@ export class Engine {
   readonly owners: Owners
   readonly runs: Runs
   readonly schedules: Schedules
+  readonly events: Events
   readonly #options: Settled
   readonly #database: Database
   readonly #waker: Waker
@@ -89,8 +96,9 @@ export class Engine {
     this.#leader = new Leader({ ...options, database, trusted, onReady: wake, beatNow })
     const [term, hears] = [() => this.#leader.term, () => this.#listener.hears]
     this.#scheduler = new Scheduler({ database, clock, log, term, hears, onReady: wake })
-    const scheduling = async () => ({ on: await this.#ready(), payloadBytesMax: this.#payloadBytesMax })
-    this.schedules = new Schedules(scheduling, () => this.#scheduler.hear())
+    const limited = async () => ({ on: await this.#ready(), payloadBytesMax: this.#payloadBytesMax })
+    this.schedules = new Schedules(limited, () => this.#scheduler.hear())
+    this.events = new Events(limited)
     this.#heartbeat = new Heartbeat({
       database,
       clock,
@@ -113,7 +121,7 @@ export class Engine {
       database,
       clock,
       log,
-      onMessage: (message) => this.#hear(message),
+      onMessage: (message) => hear(message, { worker: this.#worker, leader: this.#leader, scheduler: this.#scheduler, beatNow }),
       onConnect: () => {
         this.#worker.reconnected()
         this.#scheduler.hear()
@@ -155,12 +163,12 @@ export class Engine {
     const { payloadBytesMax } = await this.#prepare()
     const encoded = requests.map((request) => encodeRequest(request, { payloadBytesMax }))
     if (encoded.length === 0) return []
-    if (client) return enqueueOn(client, encoded, true)
-    try {
-      return await this.#enqueuer.send(encoded)
-    } catch (error) {
-      throw explainConnect(explainRefusal(error, encoded))
-    }
+    return client ? enqueueOn(client, encoded, true) : this.#enqueuer.addMany(encoded)
+  }
+
+  /** Whoever subscribes gets a job for it, committed together with the event. */
+  async publish(request: EventRequest, options: PublishOptions = {}): Promise<{ id: number }> {
+    return this.events.publish(request, options)
   }
 
   async find(id: number): Promise<Job | undefined> {
@@ -185,8 +193,7 @@ export class Engine {
     { tree = false, reason }: { tree?: boolean; reason?: string } = {},
   ): Promise<Map<number, steer.CancelAnswer>> {
     const on = await this.#ready()
-    const ids = tree ? await steer.findSubtree(on, id) : [id]
-    const answers = await steer.cancelJobs(on, ids.includes(id) ? ids : [...ids, id], reason)
+    const answers = await (tree ? steer.cancelTree(on, id, reason) : steer.cancelJobs(on, [id], { reason }))
     // Those that run here hear it now: when the caller knows, no handler of this process starts any more. Others are notified.
     for (const told of answers.keys()) this.#worker.cancel(told)
     return answers
@@ -255,6 +262,15 @@ export class Engine {
   }
 
   async #stop(): Promise<void> {
+    const { clock, graceMs, log } = this.#options
+    const silent = clock.after(graceMs + goodbyeMs, () => {
+      log.warn('left without a word: PostgreSQL does not answer', { effect: 'what ran here is rescued when its lease ends' })
+      this.#database.cut()
+    })
+    await this.#leave().finally(() => silent.cancel())
+  }
+
+  async #leave(): Promise<void> {
     await this.#started?.catch(() => {})
     if (this.#started) {
       this.#leader.stop()
@@ -266,27 +282,6 @@ export class Engine {
     await this.#prepared?.catch(() => {})
     await this.#waker.flush()
     await this.#database.close()
-  }
-
-  #hear(message: string): void {
-    const [topic = '', ...rest] = message.split(':')
-    switch (topic) {
-      case 'ready':
-      case 'turn':
-        return this.#worker.wake(message)
-      case 'due':
-        return this.#leader.hearDue(Number(rest[0]))
-      case 'cancel':
-        if (Number(rest[0]) === this.#worker.id) this.#worker.cancel(Number(rest[1]))
-        return
-      case 'schedule':
-        return this.#scheduler.hear()
-      case 'suspect':
-        return this.#worker.hearSuspects()
-      case 'pause':
-      case 'leader':
-        return void this.#heartbeat.beatNow()
-    }
   }
 
   #refuseIfStopped(): void {

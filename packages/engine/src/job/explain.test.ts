@@ -17,6 +17,7 @@ const ready: Job = {
   key: null,
   parent: null,
   root: null,
+  event: null,
   attempt: 0,
   maxAttempts: 5,
   crashes: 0,

@@ -8,10 +8,14 @@ import { withDays } from './missing-day.ts'
 export type CancelAnswer = 'canceled' | 'requested' | 'not live'
 
 /** A job that runs is asked to stop: its handler's signal is aborted, in whatever process it runs. */
-export async function cancelJobs(on: Executor, ids: readonly number[], reason?: string): Promise<Map<number, CancelAnswer>> {
+export async function cancelJobs(
+  on: Executor,
+  ids: readonly number[],
+  { reason, below = false }: { reason?: string | undefined; below?: boolean } = {},
+): Promise<Map<number, CancelAnswer>> {
   const { rows } = await withDays(on, () =>
     on.query<{ id: number; answer: CancelAnswer }>(
-      sql`select id, answer from sluice.cancel(${[...ids]}::bigint[], ${reason ?? null})`,
+      sql`select id, answer from sluice.cancel(${[...ids]}::bigint[], ${reason ?? null}, ${below})`,
     ),
   )
   const answers = new Map<number, CancelAnswer>(ids.map((id) => [id, 'not live']))
@@ -19,8 +23,21 @@ export async function cancelJobs(on: Executor, ids: readonly number[], reason?: 
   return answers
 }
 
+/**
+ * The job and everything below it. A parent that runs is told, and takes its children along when it ends well all the same; one that ended
+ * between the look and the cancel has left children, so it looks until there is nobody new.
+ */
+export async function cancelTree(on: Executor, id: number, reason?: string): Promise<Map<number, CancelAnswer>> {
+  const answers = new Map<number, CancelAnswer>()
+  for (let fresh = [id]; fresh.length > 0; ) {
+    for (const [told, answer] of await cancelJobs(on, fresh, { reason, below: true })) answers.set(told, answer)
+    fresh = (await findSubtree(on, id)).filter((one) => !answers.has(one))
+  }
+  return answers
+}
+
 /** The live jobs below `id`, found by climbing from each live job of the same tree; ancestors may be in the ledger already. */
-export async function findSubtree(on: Executor, id: number): Promise<number[]> {
+async function findSubtree(on: Executor, id: number): Promise<number[]> {
   const { rows } = await on.query<{ id: number }>(sql`
     with recursive
     tree as (

@@ -16,8 +16,8 @@ export interface BudgetReport {
 }
 
 const aYearMs = 366 * 86_400_000
-/** A window that ended a moment ago may be what a late answer speaks of; one of last week is a mistake. */
-const aDayMs = 86_400_000
+/** A window that ended a moment ago may be what a late answer speaks of; one of yesterday is a mistake. */
+const lateMsMax = 300_000
 const reportSchema = z.strictObject({
   remaining: z.int().min(0).max(2_000_000_000).optional(),
   resetAt: z.date().optional(),
@@ -36,7 +36,7 @@ export function checkReport(report: BudgetReport, nowMs: number): BudgetReport {
   }
   for (const field of ['resetAt', 'holdUntil'] as const) {
     const atMs = report[field]?.getTime()
-    if (atMs !== undefined && (atMs > nowMs + aYearMs || atMs < nowMs - aDayMs))
+    if (atMs !== undefined && (atMs > nowMs + aYearMs || atMs < nowMs - lateMsMax))
       throw new SluiceError('INVALID_OPTION', {
         field: `budget.${field}`,
         problem: `${report[field]?.toISOString()} is far from now; servers often count in seconds, Date in milliseconds`,

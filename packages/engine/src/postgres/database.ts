@@ -5,6 +5,7 @@
  * what users and handlers write, and the heartbeat and the listener each have a client of their own. Statements are named, so that the
  * server plans them once; behind a pooler that forbids this, the first complaint turns names off for good.
  */
+import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import type { Sql } from 'sql-template-tag'
 import type { Log } from '../support/log.ts'
@@ -46,6 +47,7 @@ export class Database implements Executor {
   readonly hot: pg.Pool
   readonly pool: pg.Pool
   readonly #options: DatabaseOptions
+  readonly #clients = new Set<pg.ClientBase>()
   #prepare: boolean
 
   constructor(options: DatabaseOptions) {
@@ -65,6 +67,7 @@ export class Database implements Executor {
   async client(purpose: string): Promise<pg.Client> {
     const client = new pg.Client(this.#config(purpose))
     client.on('error', () => {}) // the owner hears of it by 'end'
+    this.#watch(client)
     await client.connect()
     await this.#options.onConnect?.(client)
     return client
@@ -114,6 +117,16 @@ export class Database implements Executor {
     await Promise.all([this.hot.end(), this.pool.end()])
   }
 
+  /** Drops every connection, answered or not: for a process that leaves and a server that has gone silent. */
+  cut(): void {
+    for (const client of this.#clients) (client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy()
+  }
+
+  #watch(client: pg.ClientBase): void {
+    this.#clients.add(client)
+    client.once('end', () => this.#clients.delete(client))
+  }
+
   #config(purpose: string): pg.ClientConfig {
     return {
       connectionString: this.#options.url,
@@ -128,7 +141,10 @@ export class Database implements Executor {
     // An idle connection that breaks is replaced by the next query; without a listener Node would end the process.
     pool.on('error', (error) => this.#options.log.info('idle connection lost', { reason: error.message }))
     // The same while a transaction holds it: its statements fail by themselves.
-    pool.on('connect', (client) => void client.on('error', () => {}))
+    pool.on('connect', (client) => {
+      client.on('error', () => {})
+      this.#watch(client)
+    })
     return pool
   }
 }

@@ -17,29 +17,31 @@ export interface Ended {
 export interface Settled {
   /** Claims whose fence was old: somebody else owns these jobs now. */
   readonly stale: number[]
-  /** Ends that are still to be counted in their runs, when children follow in the same transaction. */
+  /** Ends that are still to be counted in their lanes and runs, when children follow in the same transaction. */
+  readonly inLanes: string | null
   readonly inRuns: string | null
+  readonly said: string | null
+  /** Ended well, but canceled with all that comes of them. */
+  readonly below: number[]
 }
 
 const doneStatement: Statement = {
   name: 'sluice_settle_done',
-  text: 'select stale, in_runs::text from sluice.settle_done($1::bigint[], $2::bigint[], $3)',
+  text: 'select stale, in_lanes::text, in_runs::text, below from sluice.settle_done($1::bigint[], $2::bigint[], $3)',
 }
 
 const settleStatement: Statement = {
   name: 'sluice_settle',
-  text: `select stale, in_runs::text
+  text: `select stale, in_lanes::text, in_runs::text, below
          from sluice.settle($1, $2::bigint[], $3::bigint[], $4::text[], $5::float8[], $6::timestamptz[], $7::jsonb[], $8::int[], $9::jsonb, $10)`,
 }
 
 const countStatement: Statement = {
-  name: 'sluice_end_in_runs',
-  text: `select sluice.end_in_runs(
-           array(select row(e.run, e.job, e.state)::sluice.run_end
-                 from jsonb_to_recordset($1::jsonb) as e(run bigint, job bigint, state sluice.job_state)), $2::jsonb)`,
+  name: 'sluice_count_ends',
+  text: 'select sluice.count_ends($1::jsonb, $2::jsonb, $3::jsonb, $4::jsonb)',
 }
 
-/** `last`: nothing follows in this transaction. Otherwise the caller counts the ends in their runs, with the children. */
+/** `last`: nothing follows in this transaction. Otherwise the caller counts the ends in their lanes and runs, after the children. */
 export async function settle(
   database: Database,
   on: pg.Pool | pg.ClientBase,
@@ -50,8 +52,9 @@ export async function settle(
   const ids = `{${group.map(({ claim }) => claim.id).join(',')}}`
   const fences = `{${group.map(({ claim }) => claim.fence).join(',')}}`
   if (group.every(({ verdict, said }) => verdict.outcome === 'done' && !said))
-    return read(await database.send<SettledRow>(on, doneStatement, [ids, fences, last]))
-  const said = latestReports(group)
+    return read(await database.send<SettledRow>(on, doneStatement, [ids, fences, last]), null)
+  const reports = latestReports(group)
+  const said = reports.length > 0 ? JSON.stringify(reports) : null
   const rows = await database.send<SettledRow>(on, settleStatement, [
     worker,
     ids,
@@ -60,29 +63,35 @@ export async function settle(
     group.map(({ verdict }) => ('delayMs' in verdict ? verdict.delayMs : null)),
     group.map(({ verdict }) => ('runAt' in verdict ? verdict.runAt : null)),
     group.map(({ verdict }) => ('error' in verdict && verdict.error ? JSON.stringify(verdict.error) : null)),
-    group.map((ended) => ended.said?.refund ?? 0),
-    said.length > 0 ? JSON.stringify(said) : null,
+    group.map(refundOf),
+    said,
     last,
   ])
-  return read(rows)
+  return read(rows, said)
 }
 
-/** Counts ends and children in their runs; last in the transaction, because the rows of runs are shared. */
-export async function countInRuns(
+/** Counts ends and children in their lanes and runs; last in the transaction, because these rows are shared. */
+export async function countEnds(
   database: Database,
   on: pg.ClientBase,
-  inRuns: string | null,
+  { inLanes, inRuns, said }: Settled,
   added: ReadonlyMap<number, number>,
 ): Promise<void> {
-  if (inRuns === null && added.size === 0) return
-  await database.send(on, countStatement, [inRuns ?? '[]', added.size > 0 ? JSON.stringify(Object.fromEntries(added)) : null])
+  if (inLanes === null && inRuns === null && added.size === 0) return
+  const children = added.size > 0 ? JSON.stringify(Object.fromEntries(added)) : null
+  await database.send(on, countStatement, [inLanes, said, inRuns, children])
 }
 
-type SettledRow = [stale: number[], inRuns: string | null]
+/** Permits that were not used; null is all of them. */
+function refundOf({ verdict, said }: Ended): number | null {
+  return verdict.outcome === 'handed back' && !verdict.started ? null : (said?.refund ?? 0)
+}
 
-function read([row]: SettledRow[]): Settled {
+type SettledRow = [stale: number[], inLanes: string | null, inRuns: string | null, below: number[] | null]
+
+function read([row]: SettledRow[], said: string | null): Settled {
   if (!row) throw new Error('a settle got no answer')
-  return { stale: row[0], inRuns: row[1] }
+  return { stale: row[0], inLanes: row[1], inRuns: row[2], said, below: row[3] ?? [] }
 }
 
 /** Several answers about one lane in a group: the newest window counts, and in it the smallest number. */

@@ -15,7 +15,7 @@ import { Claimer } from './claimer.ts'
 import { type ExecutorDeps, execute } from './executor.ts'
 import type { Beat } from './heartbeat.ts'
 import { HeldClaims } from './held-claims.ts'
-import { canceled, handBack, judge, type Verdict } from './judge.ts'
+import { breakOff, canceled, handBack, judgeFailedWrite, type Verdict } from './judge.ts'
 import { OwnProcesses } from './own-process.ts'
 import { Pool } from './pool.ts'
 import { auditWorker, deregisterWorker, markStopping, registerWorker } from './register.ts'
@@ -77,11 +77,15 @@ export class Worker implements Service {
       leaseMs,
       trusted,
       worker: () => this.#id,
-      onWriteFailed: (claim, error) => judge(claim, this.#kind(claim), { type: 'retry', error }, options.random()),
+      onWriteFailed: (claim, error) => judgeFailedWrite(claim, this.#kind(claim), error, options.random()),
       onOver: (group, ended) => this.#forget(group, ended),
     })
     this.#claimer = new Claimer({
-      ...{ database, clock, log, probe, gate: this.#gate },
+      database,
+      clock,
+      log,
+      probe,
+      gate: this.#gate,
       worker: () => this.#id,
       mayClaim: () => trusted() && !this.#stopping && !this.#suspects.alone,
       unknownKinds: () => [...this.unknownKinds],
@@ -184,7 +188,7 @@ export class Worker implements Service {
     for (const claim of this.#held.claims()) {
       log.warn('job handed back at stop', { job: claim.id, kind: claim.kind })
       this.#held.abort(claim.id, 'shutdown')
-      this.#end(claim, handBack)
+      this.#end(claim, breakOff)
     }
     await this.#settler.drained()
     this.#processes.stop()

@@ -1,0 +1,35 @@
+/**
+ * What processes tell each other over the channel `sluice`, and who hears it. All of it are hints: losing one delays until the next
+ * heartbeat, and a word that this version does not know is passed over.
+ */
+import type { Leader } from './maintenance/leader.ts'
+import type { Scheduler } from './schedule/scheduler.ts'
+import type { Worker } from './worker/worker.ts'
+
+export interface Hearers {
+  readonly worker: Pick<Worker, 'id' | 'wake' | 'cancel' | 'hearSuspects'>
+  readonly leader: Pick<Leader, 'hearDue'>
+  readonly scheduler: Pick<Scheduler, 'hear'>
+  readonly beatNow: () => void
+}
+
+export function hear(message: string, { worker, leader, scheduler, beatNow }: Hearers): void {
+  const [topic = '', ...rest] = message.split(':')
+  switch (topic) {
+    case 'ready':
+    case 'turn':
+      return worker.wake(message)
+    case 'due':
+      return leader.hearDue(Number(rest[0]))
+    case 'cancel':
+      if (Number(rest[0]) === worker.id) worker.cancel(Number(rest[1]))
+      return
+    case 'schedule':
+      return scheduler.hear()
+    case 'suspect':
+      return worker.hearSuspects()
+    case 'pause':
+    case 'leader':
+      return beatNow()
+  }
+}
