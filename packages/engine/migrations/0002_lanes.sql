@@ -35,8 +35,8 @@ create table sluice.lane (
   in_flight_cost integer not null default 0 check (in_flight_cost >= 0),
   shut           boolean not null default false, -- its turns are parked
   opens_at       timestamptz,                    -- when the clock alone may open it; null = somebody's action will
-  served_at      timestamptz not null default '-infinity', -- when it last went to the back …
-  spent          smallint not null default 0,    -- … and the jobs it has started since, of as many as its weight gives it
+  served_at      timestamptz not null default '-infinity',
+  progress       double precision,               -- jobs it got over its weight since it began to compete for slots; null = a newcomer
   custom         boolean not null default false  -- its limits were set by hand: the class leaves them alone
 ) with (fillfactor = 50);
 create index lane_opens on sluice.lane (opens_at) where opens_at is not null;
@@ -136,6 +136,8 @@ as $$
       select j.owner from sluice.job j where j.shelf is null and j.pool = t.pool and j.lane = n.key and j.rank >= t.low order by j.rank, j.id limit 20) h
     where h.owner = any(string_to_array(n.key, ':'))
     limit 1) j on true
+  -- What is there already is not touched, unless its owner was found: a conflict would wait for the lock of whoever holds it.
+  where (select l.owner is not null or coalesce(o.name, j.owner) is null from sluice.lane l where l.key = n.key) is not true
   order by n.key
   on conflict (key) do update set owner = excluded.owner where lane.owner is null and excluded.owner is not null $$;
 

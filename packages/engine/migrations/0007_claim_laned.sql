@@ -1,10 +1,10 @@
 -- Taking jobs out of lanes: one call, two looks. docs/lanes.md tells the protocol and what broke simpler ones.
+-- Fair however few slots are free: a lane moves on by what it got over its weight, and whoever is least far goes first, of those the one that waited longest: a
+-- newcomer. A lane that was passed over for want of slots goes on waiting; without that, the first of sixteen got every single slot.
 
 -- Up to `slots` ready jobs from the lanes that waited longest, each with its permits, and up to `ahead` more from lanes that count nothing: no permit and no
 -- place under a cap is taken for a job that starts after others. Answers one row at least; `again` says that a lane was passed over
 -- (somebody holds it, or there were too many) or had more, `moved` that closed or empty lanes were put out of the way: the next look sees others.
--- Lanes take turns: the one that waited longest starts as many jobs as its weight says, then it goes to the back. A claim with few slots stops in the middle of
--- that, so a lane that is cut short keeps its place and what it has had (`spent`). Sharing out each claim anew would give every single slot to the same lane.
 create function sluice.claim_laned(in_pool text, in_worker bigint, slots integer, ahead integer, lanes_max integer, unknown_kinds text[])
 returns table (again boolean, moved boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint,
                rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint)
@@ -22,6 +22,8 @@ declare
   keys text[];
   capped text[];
   held text[];
+  all_weights double precision;
+  behind double precision;
 begin
   again := false;
   moved := false;
@@ -33,7 +35,7 @@ begin
 
   -- Only those whose turn comes now: to look through all turns for lanes that are not there yet took 20 ms a claim with 4,000 of them.
   fresh := array(select distinct f.lane
-                 from (select t.lane from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit 4 * lanes_max) f
+                 from (select t.lane from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit lanes_max) f
                  where (select l.owner is not null or l.served_at > '-infinity' from sluice.lane l where l.key = f.lane) is not true);
   if fresh <> '{}' then perform sluice.adopt_lanes(fresh); end if;
   -- First the locks, which never wait; then a statement whose snapshot sees all that earlier holders of these locks did.
@@ -43,6 +45,12 @@ begin
     order by t.served_at, t.id
     limit lanes_max
     for no key update of l skip locked) x);
+  -- Those that were passed over because somebody holds them, as every settle does for a moment, still get their share: it is kept for them, and nobody
+  -- runs far ahead of them. One that is held for a second is not waited for.
+  select sum(l.weight), min(l.progress) filter (where l.key <> all(keys) and l.served_at > at - interval '1 s')
+  into all_weights, behind
+  from sluice.lane l
+  where l.key = any(array(select t.lane from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit lanes_max));
   -- Whoever raises what runs for an owner with a cap holds the owner's row.
   capped := array(select distinct o.name from sluice.lane l join sluice.owner o on o.name = l.owner where l.key = any(keys) and o.cap is not null);
   if capped <> '{}' then
@@ -59,43 +67,50 @@ begin
 
   return query
   with door as materialized (
-    select l.key, l.owner, l.weight, l.spent, t.low, l.served_at, sluice.room(l, o, at) as room, sluice.permits(l, at) as permits, sluice.opening(l, o, at) as opens_at,
+    select l.key, l.owner, l.weight, t.low, t.first, l.served_at, sluice.room(l, o, at) as room, sluice.permits(l, at) as permits, sluice.opening(l, o, at) as opens_at,
            case when o.cap is not null then o.cap - (select sum(s.in_flight) from sluice.lane s where s.owner = o.name) end as owner_room,
-           ceil((slots + ahead)::numeric * l.weight / sum(l.weight) over ())::integer as share,
-           l.cap is not null or l.metered or l.broken_until is not null or o.cap is not null as counts
+           ceil((slots + ahead) * l.weight / greatest(all_weights, sum(l.weight) over ()))::integer as share,
+           l.cap is not null or l.metered or l.broken_until is not null or o.cap is not null as counts,
+           -- Who was away (its row was locked, other pools served it) catches up, but not with more than 1,000 jobs.
+           greatest(coalesce(l.progress, min(l.progress) over (), 0), max(l.progress) over () - 1000) as progress
     from sluice.lane l
-    cross join lateral (select min(t.low) as low from sluice.turn t where t.lane = l.key and t.pool = in_pool) t
+    cross join lateral (select min(t.low) as low, min(t.id) as first from sluice.turn t where t.lane = l.key and t.pool = in_pool) t
     left join sluice.owner o on o.name = l.owner
     where l.key = any(keys)),
   queued as materialized (
-    select d.key, d.owner, d.permits, d.owner_room, d.served_at, d.counts, j.id, j.cost, row_number() over w as nth, (d.spent + row_number() over w - 1) / d.weight as round,
-           sum(j.cost) over w as need
+    select d.key, d.owner, d.permits, d.owner_room, d.served_at, d.counts, j.id, j.cost, d.progress + (row_number() over w - 1) / d.weight::double precision as place, sum(j.cost) over w as need
     from door d
     cross join lateral (
       select j.id, j.cost, j.rank from sluice.job j
       where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2 and j.kind <> all(skip)
         and (j.owner is null or j.owner = d.owner or not exists (select from sluice.owner o where o.name = j.owner and sluice.owner_closed(o, at)))
       order by j.rank, j.id
-      limit greatest(least(d.room, d.permits, greatest(d.share, least(d.weight - d.spent, slots)), d.owner_room), 0)
+      limit greatest(least(d.room, d.permits, d.share, d.owner_room, ceil((behind - d.progress) * d.weight)::integer + d.share), 0)
       for update skip locked) j
     window w as (partition by d.key order by j.rank, j.id)),
   taken as materialized (
-    select q.key, q.id, q.cost, row_number() over (order by q.round, q.served_at, q.key, q.nth) as place
-    from (select q.*, row_number() over (partition by q.owner order by q.round, q.served_at, q.key, q.nth) as owner_place,
-                 row_number() over (partition by q.counts order by q.round, q.served_at, q.key, q.nth) as counted_place
-          from queued q where q.need <= q.permits) q
-    where (q.owner_room is null or q.owner_place <= q.owner_room) and (not q.counts or q.counted_place <= slots)
-    order by q.round, q.served_at, q.key, q.nth
+    select q.key, q.id, q.cost
+    from (select key, id, cost, place, served_at from queued where not counts
+          union all
+          select key, id, cost, place, served_at
+          from (select q.*, row_number() over (partition by q.owner order by q.place, q.served_at, q.key) as owner_place,
+                       row_number() over (order by q.place, q.served_at, q.key) as counted_place
+                from queued q where q.counts and q.need <= q.permits) q
+          where (owner_room is null or owner_place <= owner_room) and counted_place <= slots) q
+    order by q.place, q.served_at, q.key
     limit slots + ahead),
   got as materialized (
-    select t.key, array_agg(t.id) as ids, count(*)::integer as jobs, sum(t.cost)::integer as cost, max(t.place) as place from taken t group by t.key),
+    select t.key, array_agg(t.id) as ids, count(*)::integer as jobs, sum(t.cost)::integer as cost from taken t group by t.key),
   left_over as materialized (
-    select d.key, coalesce(g.jobs, 0) as jobs, coalesce(g.cost, 0) as cost, m.rank as more, d.opens_at, d.weight, d.spent + coalesce(g.jobs, 0) as spent,
+    select d.key, d.progress + coalesce(g.jobs, 0) / d.weight::double precision as progress, coalesce(g.jobs, 0) as jobs, coalesce(g.cost, 0) as cost, m.rank as more,
            m.rank is not null and (d.room - coalesce(g.jobs, 0) < 1 or d.permits - coalesce(g.cost, 0) < m.cost
                                    or coalesce(d.owner_room - coalesce(sum(g.jobs) over (partition by d.owner), 0) < 1, false)) as filled,
-           -- Lanes go to the back in the order in which they had their share; who has nothing to start now goes too, who was cut short stays.
-           case when (g.key is null or (d.spent + g.jobs) % d.weight <> 0) and m.rank is not null and exists (select from queued q where q.key = d.key) then d.served_at
-                else at + coalesce(g.place, 0) * interval '1 us' end as served_at
+           d.opens_at,
+           -- Passed over for want of slots: it waits on, and one that was never served in the order in which it came. One whose jobs nobody may take now goes to the
+           -- back like those that were served.
+           case when g.key is not null or not exists (select from queued q where q.key = d.key) then at
+                when d.served_at = '-infinity' then timestamptz 'epoch' + d.first * interval '1 us'
+                else d.served_at end as served_at
     from door d
     left join got g on g.key = d.key
     left join lateral (
@@ -112,8 +127,8 @@ begin
               j.lane, j.run, j.event),
   counted as (
     update sluice.lane l
-    set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost,
-        served_at = o.served_at, spent = case when o.more is null then 0 else o.spent % o.weight end,
+    set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost, served_at = o.served_at,
+        progress = case when o.more is not null and not o.filled then o.progress end,
         remaining = case when l.reset_at <= at then null else l.remaining - o.cost end,
         shut = l.shut or o.filled,
         -- The row as it will be decides: with the permits this claim takes, the clock may have to open it.
