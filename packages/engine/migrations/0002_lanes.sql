@@ -121,12 +121,13 @@ as $$
 -- name is a part of its own, as in github:4711:core; a lane that many share belongs to nobody. One that was made by hand finds its owner at its first claim.
 create function sluice.adopt_lanes(keys text[]) returns void
 language sql
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
   insert into sluice.lane (key, owner, weight, cap, metered, budget_limit, budget_floor, breaker_after, breaker_for)
   select n.key, coalesce(o.name, j.owner), coalesce(c.weight, 1), c.cap, coalesce(c.metered, false), c.budget_limit, coalesce(c.budget_floor, 0), c.breaker_after,
          c.breaker_for
   from unnest(keys) as n(key)
-  left join sluice.owner o on n.key = 'owner:' || o.name
+  left join sluice.owner o on n.key like 'owner:%' and o.name = substr(n.key, 7)
   left join lateral sluice.class_of(n.key) c on true
   left join lateral (
     -- By way of its turns: the index of jobs begins with the pool, and a walk over all of it is what a lane with a million neighbours would pay.

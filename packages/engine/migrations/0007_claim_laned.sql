@@ -29,9 +29,10 @@ begin
   perform from sluice.worker w where w.id = in_worker for key share;
   if closed or not found then return next; return; end if;
 
-  fresh := array(select distinct t.lane from sluice.turn t
-                 where t.pool = in_pool and t.open and t.served_at = '-infinity'
-                   and not exists (select from sluice.lane l where l.key = t.lane and (l.owner is not null or l.served_at > '-infinity')));
+  -- Of lanes that were never served, those this claim may come to. Others may wait behind them by the thousand.
+  fresh := array(select distinct t.lane
+                 from (select t.lane from sluice.turn t where t.pool = in_pool and t.open and t.served_at = '-infinity' order by t.id limit lanes_max) t
+                 where not coalesce((select l.owner is not null or l.served_at > '-infinity' from sluice.lane l where l.key = t.lane), false));
   if fresh <> '{}' then perform sluice.adopt_lanes(fresh); end if;
   -- First the locks, which never wait; then a statement whose snapshot sees all that earlier holders of these locks did.
   keys := array(select distinct x.key from (
@@ -41,7 +42,7 @@ begin
     limit lanes_max
     for no key update of l skip locked) x);
   -- Whoever raises what runs for an owner with a cap holds the owner's row.
-  capped := array(select distinct o.name from sluice.lane l join sluice.owner o on o.name = l.owner where l.key = any(keys) and o.cap is not null);
+  capped := array(select o.name from sluice.owner o where o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys))) and o.cap is not null);
   if capped <> '{}' then
     held := array(select o.name from sluice.owner o where o.name = any(capped) order by o.name for no key update skip locked);
     keys := array(select l.key from sluice.lane l where l.key = any(keys) and (l.owner is null or l.owner <> all(capped) or l.owner = any(held)));
@@ -79,21 +80,21 @@ begin
     where q.owner_room is null or q.owner_place <= q.owner_room
     order by q.round, q.served_at, q.key, q.nth
     limit slots),
+  had as materialized (
+    select t.key, count(*)::integer as jobs, sum(t.cost)::integer as cost, max(t.place) as place, array_agg(t.id) as ids from taken t group by t.key),
   left_over as materialized (
-    select d.key, d.low, count(t.id)::integer as jobs, coalesce(sum(t.cost), 0)::integer as cost, m.rank as more,
-           m.rank is not null and (d.room - count(t.id) < 1 or d.permits - coalesce(sum(t.cost), 0) < m.cost or coalesce(d.owner_room - sum(count(t.id)) over (partition by d.owner) < 1, false)) as filled,
-           d.opens_at, d.weight, d.spent + count(t.id)::integer as spent,
+    select d.key, coalesce(h.jobs, 0) as jobs, coalesce(h.cost, 0) as cost, m.rank as more, d.opens_at, d.weight, d.spent + coalesce(h.jobs, 0) as spent,
+           m.rank is not null and (d.room - coalesce(h.jobs, 0) < 1 or d.permits - coalesce(h.cost, 0) < m.cost
+                                   or coalesce(d.owner_room - sum(h.jobs) over (partition by d.owner) < 1, d.owner_room < 1, false)) as filled,
            -- Lanes go to the back in the order in which they had their share; who has nothing to start now goes too, who was cut short stays.
-           case when (count(t.id) = 0 or (d.spent + count(t.id)) % d.weight <> 0) and m.rank is not null and exists (select from queued q where q.key = d.key) then d.served_at
-                else at + coalesce(max(t.place), 0) * interval '1 us' end as served_at
+           case when (h.jobs is null or (d.spent + h.jobs) % d.weight <> 0) and m.rank is not null and exists (select from queued q where q.key = d.key)
+                then d.served_at else at + coalesce(h.place, 0) * interval '1 us' end as served_at
     from door d
-    left join taken t on t.key = d.key
+    left join had h on h.key = d.key
     left join lateral (
       select j.rank, j.cost from sluice.job j
-      where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
-        and j.id <> all(array(select x.id from taken x where x.key = d.key))
-      order by j.rank, j.id limit 1) m on true
-    group by d.key, d.owner, d.low, d.room, d.permits, d.owner_room, d.opens_at, d.weight, d.spent, d.served_at, m.rank, m.cost),
+      where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2 and j.id <> all(coalesce(h.ids, '{}'))
+      order by j.rank, j.id limit 1) m on true),
   started as (
     update sluice.job j
     set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, key = case when j.key_rule = 'start' then null else j.key end,
