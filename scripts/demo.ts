@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: three worker processes on a local PostgreSQL, orders that fan out, and what can go wrong on purpose. At the end the proof that
- * nothing was lost and nothing was done twice; the exit code says so too. `-- --exit` ends there, otherwise the workers go on until Ctrl-C.
+ * `npm run demo`: three worker processes on a local PostgreSQL, orders that fan out, tenants with budgets, and what can go wrong on purpose. At the
+ * end the proof that nothing was lost, done twice or overdrawn; the exit code says so too. `-- --exit` ends there, otherwise the workers go on until Ctrl-C.
  *
  * Everything lives in a temporary folder and is gone afterwards, however the demo ends.
  */
@@ -17,6 +17,7 @@ import { openScreen } from './demo/screen.ts'
 import { Shop } from './demo/shop.ts'
 import { Stage } from './demo/stage.ts'
 import { keepGoing, orders, tellStory } from './demo/story.ts'
+import { TariffServer } from './demo/tenants.ts'
 
 const workers = 3
 const refreshMs = 200
@@ -49,13 +50,16 @@ async function run(): Promise<number> {
   closers.push(() => screen.close())
   const words = {
     title: `Sluice · ${workers} workers on PostgreSQL ${server.version}, lease ${leaseMs / 1_000} s`,
-    subtitle: `${orders} orders of 3 to 5 items each; some jobs fail once, some are delayed`,
+    subtitle: `${orders} orders of 3 to 5 items each, some fail once, some are delayed; three tenants call a server that limits them`,
   }
-  const stage = new Stage(server.url, screen, words, orders)
+  const tariff = new TariffServer()
+  await tariff.open()
+  closers.push(() => tariff.close())
+  const stage = new Stage(server.url, screen, words, orders, tariff)
   const shop = new Shop(server.url)
   closers.push(() => shop.close())
   await shop.open()
-  const crew = new Crew(server.url, (news) => stage.hear(news))
+  const crew = new Crew(server.url, tariff.url, (news) => stage.hear(news))
   await stage.open(crew)
   closers.push(() => stage.close())
   closers.push(() => crew.close())

@@ -8,13 +8,26 @@ import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { drawFrame, type Scene } from '#scripts/demo/frame'
 import { bar, colours, cut, noColours, sparkline, spread } from '#scripts/demo/ink'
-import { holds, type Proof } from '#scripts/demo/proof'
+import { holds, type Proof, plannedCalls } from '#scripts/demo/proof'
 import { plannedJobs } from '#scripts/demo/shop'
 
 const program = fileURLToPath(new URL('../scripts/dist/demo.js', import.meta.url))
 const run = promisify(execFile)
 
-const proof: Proof = { orders: 1, items: 3, done: 4, waiting: 0, lost: 0, doubled: 0, unexpected: 0, rescued: 0, retried: 0 }
+const proof: Proof = {
+  orders: 1,
+  items: 3,
+  done: 4,
+  waiting: 0,
+  lost: 0,
+  doubled: 0,
+  unexpected: 0,
+  calls: plannedCalls,
+  overdrawn: 0,
+  windows: 9,
+  rescued: 0,
+  retried: 0,
+}
 const scene: Scene = {
   title: 'Title',
   subtitle: 'a line that is much longer than a narrow terminal could ever show without wrapping around its edge',
@@ -29,6 +42,11 @@ const scene: Scene = {
   workers: [
     { number: 1, pid: 4711, condition: 'frozen', silent: false, running: 3, held: 4, leads: false, doing: '', done: 1_000 },
     { number: 2, pid: 4712, condition: 'working', silent: false, running: 1, held: 1, leads: true, doing: 'packs', done: 5 },
+  ],
+  tenants: [
+    { name: 'acorn', calls: 70, done: 35, waits: true },
+    { name: 'birch', calls: 150, done: 150, waits: false },
+    { name: 'cedar', calls: 230, done: 0, waits: false },
   ],
   happenings: Array.from({ length: 30 }, (_, index) => ({
     atMs: index * 100,
@@ -57,8 +75,8 @@ describe('the demo', () => {
       ])
         expect(stdout).toContain(happening)
       const figure = (label: string) => Number(new RegExp(`^${label} +([\\d,]+)`, 'm').exec(stdout)?.[1]?.replaceAll(',', ''))
-      const figures = ['enqueued', 'done', 'lost', 'doubled', 'leaked'].map(figure)
-      expect(figures).toEqual([plannedJobs(300), plannedJobs(300), 0, 0, 0])
+      const figures = ['enqueued', 'done', 'lost', 'doubled', 'leaked', 'overdrawn'].map(figure)
+      expect(figures).toEqual([plannedJobs(300), plannedJobs(300), 0, 0, 0, 0])
       expect(await readdir(folder)).toEqual([])
     } finally {
       await rm(folder, { recursive: true, force: true })
@@ -67,7 +85,7 @@ describe('the demo', () => {
 
   test('does not hold when anything is missing, lost, doubled or unexpected', () => {
     expect(holds(proof)).toBe(true)
-    for (const wrong of [{ done: 3 }, { lost: 1 }, { doubled: 1 }, { unexpected: 1 }])
+    for (const wrong of [{ done: 3 }, { lost: 1 }, { doubled: 1 }, { unexpected: 1 }, { overdrawn: 1 }, { calls: 1 }])
       expect(holds({ ...proof, ...wrong })).toBe(false)
   })
 

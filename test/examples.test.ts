@@ -62,6 +62,29 @@ const output: Record<string, RegExp[]> = {
     ...Array.from({ length: 4 }, () => /^closing the books of Insa-dong$/),
     /^3 nights, then a week of holidays$/,
   ],
+  '10-events': [
+    /^stock for order 2 is taken$/,
+    /^receipt for order 2, at attempt 2$/,
+    /^parcel for order 2 is packed, because of event \d+$/,
+  ],
+  '11-tenants-with-budgets': [
+    /^ada: 2 left, closed until the reset$/,
+    /^ben: 2 left, closed until the reset$/,
+    /^refused by the server: 0$/,
+    /^why does page 99 wait\? budget used up$/,
+  ],
+  '12-a-run-with-children': [
+    /^A run of "shelf\.read" for ada is under way: run N\. Wait for its end or cancel it\.$/,
+    /^finalizer: 9 jobs, 7 succeeded, 2 failed$/,
+    /^the run is completed$/,
+    /^dead jobs of it that can be retried or discarded: 2$/,
+  ],
+  '13-pausing-an-owner': [
+    /^ben has run 3 steps, ada 0$/,
+    /^The owner ada is paused: token revoked\. Resume it to go on\.$/,
+    /^paused: owner ada, token revoked$/,
+    /^resumed: ada has run 4 steps$/,
+  ],
 }
 
 test.for(examples)('[E-28] example %s prints what it promises and ends by itself', async (example, { database }) => {

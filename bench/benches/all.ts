@@ -8,8 +8,10 @@ import { enqueueBench } from './enqueue.ts'
 import { historyBench } from './history.ts'
 import { horizonBench } from './horizon.ts'
 import { idleBench } from './idle.ts'
+import { lanesBench } from './lanes.ts'
 import { latencyBench } from './latency.ts'
 import { recoveryBench } from './recovery.ts'
+import { runsBench } from './runs.ts'
 
 export const benches = {
   enqueue: enqueueBench,
@@ -20,6 +22,8 @@ export const benches = {
   horizon: horizonBench,
   idle: idleBench,
   recovery: recoveryBench,
+  lanes: lanesBench,
+  runs: runsBench,
 } satisfies Record<string, Bench>
 
 export const isBenchName = (name: string): name is keyof typeof benches => Object.hasOwn(benches, name)

@@ -21,8 +21,13 @@ export const roster: readonly Entry[] = [
   ...both('bullmq-postgres', 'peer', 'postgres', () => import('./bullmq-postgres.ts')),
 ]
 
+/** Of ours, for benches that compare us with ourselves. */
+const variants: readonly Pick<Entry, 'name' | 'load'>[] = [
+  { name: 'sluice in lanes', load: async () => (await import('./sluice.ts')).inLanes },
+]
+
 export async function contenderNamed(name: string): Promise<Contender> {
-  const found = roster.find((entry) => entry.name === name)
+  const found = [...roster, ...variants].find((entry) => entry.name === name)
   if (!found) throw new Error(`no contender is named "${name}"; there are ${roster.map((entry) => entry.name).join(', ')}`)
   return found.load()
 }

@@ -8,19 +8,24 @@ import type { Contender, Place, Session } from './contender.ts'
 import { observe } from './observer.ts'
 import { noop } from './sluice-kind.ts'
 
-function open(place: Place, options: Pick<EngineOptions, 'pools'>): Session {
+const openJobs = `sluice.job where state in ('ready', 'running')`
+/** By a range of the queue's index, so that what is parked behind closed lanes is not walked over. */
+const jobsInLanes = `sluice.job where shelf is null and pool = 'light' and lane >= 'open:' and lane < 'open;'`
+
+function open(place: Place, options: Pick<EngineOptions, 'pools'>, laneOf?: (n: number) => string): Session {
   let onJob: (n: number) => void = () => {}
   const kind = noop((n) => onJob(n))
+  const request = (n: number) => (laneOf ? kind({ n }, { lane: laneOf(n) }) : kind({ n }))
   const engine = createEngine({ database: place.databaseUrl, kinds: [kind], ...options })
   const observer = observe(place.databaseUrl)
   return {
     prepare: () => engine.migrate(),
     connect: () => engine.migrate(),
     async enqueueBulk(numbers) {
-      await engine.enqueueMany(numbers.map((n) => kind({ n })))
+      await engine.enqueueMany(numbers.map(request))
     },
     async enqueueOne(n) {
-      await engine.enqueue(kind({ n }))
+      await engine.enqueue(request(n))
     },
     async enqueueAt(n, due) {
       await engine.enqueue(kind({ n }, { runAt: due }))
@@ -30,8 +35,11 @@ function open(place: Place, options: Pick<EngineOptions, 'pools'>): Session {
       await engine.start()
       return () => engine.stop()
     },
-    unsettled: () => observer.count(`sluice.job where state in ('ready', 'running')`),
-    allSettled: () => observer.none(`sluice.job where state = 'ready'`, `sluice.job where state = 'running'`),
+    unsettled: () => observer.count(laneOf ? jobsInLanes : openJobs),
+    allSettled: () =>
+      laneOf
+        ? observer.none(jobsInLanes)
+        : observer.none(`sluice.job where state = 'ready'`, `sluice.job where state = 'running'`),
     async close() {
       await engine.stop()
       await observer.close()
@@ -43,4 +51,11 @@ const bulk = { size: 5000, parallel: 2 }
 
 export const asDocumented: Contender = { bulk, open: (place) => open(place, {}) }
 
-export const tuned: Contender = { bulk, open: (place) => open(place, { pools: { light: { core: 100, max: 100 } } }) }
+const hundred = { pools: { light: { core: 100, max: 100 } } }
+
+export const tuned: Contender = { bulk, open: (place) => open(place, hundred) }
+
+const lanes = 1_000
+
+/** The same settings, with the jobs spread over a thousand lanes. */
+export const inLanes: Contender = { bulk, open: (place) => open(place, hundred, (n) => `open:${n % lanes}`) }

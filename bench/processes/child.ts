@@ -6,8 +6,11 @@ import type { drain } from '../roles/drain.ts'
 import type { enqueue } from '../roles/enqueue.ts'
 import type { holdJobs } from '../roles/hold-jobs.ts'
 import type { idle } from '../roles/idle.ts'
+import type { oracle } from '../roles/oracle.ts'
 import type { sendSamples } from '../roles/send-samples.ts'
+import type { spend } from '../roles/spend.ts'
 import type { tellStarts } from '../roles/tell-starts.ts'
+import type { workInRuns } from '../roles/work-in-runs.ts'
 
 export interface Roles {
   drain: typeof drain
@@ -17,6 +20,9 @@ export interface Roles {
   tellStarts: typeof tellStarts
   holdJobs: typeof holdJobs
   idle: typeof idle
+  oracle: typeof oracle
+  spend: typeof spend
+  workInRuns: typeof workInRuns
 }
 export type RoleName = keyof Roles
 
@@ -39,6 +45,9 @@ const load: { [Name in RoleName]: () => Promise<Roles[Name]> } = {
   tellStarts: async () => (await import('../roles/tell-starts.ts')).tellStarts,
   holdJobs: async () => (await import('../roles/hold-jobs.ts')).holdJobs,
   idle: async () => (await import('../roles/idle.ts')).idle,
+  oracle: async () => (await import('../roles/oracle.ts')).oracle,
+  spend: async () => (await import('../roles/spend.ts')).spend,
+  workInRuns: async () => (await import('../roles/work-in-runs.ts')).workInRuns,
 }
 
 type Message = { role: RoleName; input: unknown } | { told: unknown }

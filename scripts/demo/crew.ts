@@ -32,12 +32,14 @@ const restartMs = 1_200
 
 export class Crew {
   readonly #database: string
+  readonly #server: string
   readonly #tell: (news: CrewNews) => void
   readonly #members = new Map<number, Member>()
   #closed = false
 
-  constructor(database: string, tell: (news: CrewNews) => void) {
+  constructor(database: string, server: string, tell: (news: CrewNews) => void) {
     this.#database = database
+    this.#server = server
     this.#tell = tell
   }
 
@@ -56,7 +58,7 @@ export class Crew {
 
   start(number: number): void {
     if (this.#closed) return
-    const child = fork(program, [this.#database], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    const child = fork(program, [this.#database, this.#server], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
     const pids = [...(this.#members.get(number)?.pids ?? []), child.pid ?? 0]
     const heardMs = performance.now()
     this.#members.set(number, {

@@ -4,7 +4,7 @@
 import type { Condition } from './crew.ts'
 import { bar, type Colour, cut, jobs, number, type Paint, seconds, sparkline, spread } from './ink.ts'
 import { slots } from './link.ts'
-import type { Proof } from './proof.ts'
+import { type Proof, plannedCalls } from './proof.ts'
 
 export type Tone = 'good' | 'bad' | 'warn' | 'plain'
 
@@ -28,6 +28,14 @@ export interface WorkerRow {
   readonly done: number
 }
 
+export interface TenantRow {
+  readonly name: string
+  readonly calls: number
+  readonly done: number
+  /** Its budget is used up until the next window. */
+  readonly waits: boolean
+}
+
 export interface Scene {
   readonly title: string
   readonly subtitle: string
@@ -43,6 +51,7 @@ export interface Scene {
   /** Jobs done per second, a number for each moment, the youngest last. */
   readonly pace: readonly number[]
   readonly workers: readonly WorkerRow[]
+  readonly tenants: readonly TenantRow[]
   readonly happenings: readonly Happening[]
   readonly proof?: Proof | undefined
   readonly footer: readonly string[]
@@ -61,6 +70,7 @@ export function drawFrame(scene: Scene, columns: number, rows: number, paint: Pa
     ...bars(scene, width, paint),
     '',
     ...scene.workers.map((worker) => workerLine(worker, width, paint)),
+    tenantLine(scene.tenants, width, paint),
     '',
   ]
   const bottom = [
@@ -136,6 +146,18 @@ function conditionOf(worker: WorkerRow, used: string, paint: Paint): [mark: stri
   }
 }
 
+/** One line for all: what of their calls is done, and who waits for the next window. */
+function tenantLine(tenants: readonly TenantRow[], width: number, paint: Paint): string {
+  const barWidth = Math.max(4, Math.floor((width - labelWidth) / Math.max(1, tenants.length)) - 20)
+  const cells = tenants.map(({ name, calls, done, waits }) => {
+    const drawn = bar(done / calls, barWidth)
+    const rest = paint('dim', '─'.repeat(barWidth - drawn.length))
+    const count = `${number(done)}/${number(calls)}`.padEnd(8)
+    return `${name} ${paint(waits ? 'yellow' : 'green', drawn)}${rest} ${waits ? paint('yellow', count) : count}`
+  })
+  return `${'tenants'.padEnd(labelWidth)}${cells.join(' ')}`
+}
+
 const toneColours: Record<Tone, Colour | undefined> = { good: 'green', bad: 'red', warn: 'yellow', plain: undefined }
 
 function happeningLine({ atMs, text, tone }: Happening, paint: Paint): string {
@@ -144,7 +166,7 @@ function happeningLine({ atMs, text, tone }: Happening, paint: Paint): string {
 }
 
 export function proofLines(proof: Proof, paint: Paint): string[] {
-  const { orders, items, done, waiting, lost, doubled, unexpected, rescued, retried } = proof
+  const { orders, items, done, waiting, lost, doubled, unexpected, calls, overdrawn, windows, rescued, retried } = proof
   const line = (label: string, value: number, expected: boolean, note: string): string =>
     `${label.padEnd(labelWidth)}${paint(expected ? 'green' : 'red', number(value).padStart(7))}   ${paint('dim', note)}`
   return [
@@ -159,6 +181,12 @@ export function proofLines(proof: Proof, paint: Paint): string[] {
     line('lost', lost, lost === 0, 'enqueued, but neither done nor on its way'),
     line('doubled', doubled, doubled === 0, 'effects that are there twice'),
     line('leaked', unexpected, unexpected === 0, 'jobs of orders that were rolled back'),
+    line(
+      'overdrawn',
+      overdrawn,
+      overdrawn === 0 && calls === plannedCalls,
+      `${number(calls)} calls in ${number(windows)} windows of three tenants; the server counted`,
+    ),
     paint('dim', `on the way: ${number(rescued)} attempts lost with their process, ${number(retried)} failed and tried again`),
   ]
 }

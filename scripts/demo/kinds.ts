@@ -6,10 +6,13 @@
  */
 import { type AnyKind, defineKind, delays, done, type TransactionClient } from '@sluice/engine'
 import { z } from 'zod'
+import { laneOf } from './tenants.ts'
 
 /** What a worker process lends to its handlers. */
 export interface Workbench {
   work(label: string, ms: number, signal: AbortSignal): Promise<void>
+  /** Where the tenants' calls go. */
+  readonly server: string
 }
 
 export const tables = `
@@ -20,7 +23,8 @@ export const tables = `
     item     integer not null,          -- 0 stands for the order itself
     job      bigint not null,
     pid      integer not null,
-    at       timestamptz not null default clock_timestamp())`
+    at       timestamptz not null default clock_timestamp());
+  create table demo.call (tenant text not null, n integer not null)`
 
 const workMs = (order: number, item: number): number => 100 + ((order * 37 + item * 53) % 200)
 const failsFirst = (order: number, item: number): boolean => (order * 5 + item) % 12 === 0
@@ -47,7 +51,19 @@ const packItem = defineKind('item.pack', {
   },
 })
 
-export const kinds: readonly AnyKind[] = [placeOrder, packItem]
+export const callServer = defineKind('tenant.call', {
+  payload: z.object({ tenant: z.string(), n: z.int() }),
+  lane: ({ payload }) => laneOf(payload.tenant),
+  retry: delays(['500ms', '1s', '2s', '2s']),
+  async run({ payload: { tenant, n }, report, signal }, workbench: Workbench) {
+    const { headers, ok } = await fetch(`${workbench.server}/${tenant}`, { signal })
+    report({ remaining: Number(headers.get('x-remaining')), resetAt: new Date(Number(headers.get('x-reset-ms'))) })
+    if (!ok) throw new Error('the server refused: the budget is used up')
+    return done({ write: (tx) => tx.query('insert into demo.call (tenant, n) values ($1, $2)', [tenant, n]) })
+  },
+})
+
+export const kinds: readonly AnyKind[] = [placeOrder, packItem, callServer]
 
 const packing = (order: number, item: number) => packItem({ order, item }, isDelayed(order, item) ? { delay: '1500ms' } : {})
 

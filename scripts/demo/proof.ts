@@ -6,6 +6,7 @@
  * snapshot, so the count is right while the workers run as well.
  */
 import type { Client } from 'pg'
+import { type Tariff, tenants } from './tenants.ts'
 
 export interface Proof {
   readonly orders: number
@@ -18,6 +19,10 @@ export interface Proof {
   readonly doubled: number
   /** Done although nobody promised it: an order whose transaction was rolled back. */
   readonly unexpected: number
+  /** Calls of tenants that are done, and those past a budget: counted by the server that gave it. */
+  readonly calls: number
+  readonly overdrawn: number
+  readonly windows: number
   readonly rescued: number
   readonly retried: number
 }
@@ -42,16 +47,20 @@ const count = `
          (select count(*) from book where not done and waits)::int as waiting,
          (select count(*) from book where not done and not waits)::int as lost,
          ((select coalesce(sum(times - 1), 0) from effect where times > 1)
+          + (select count(*) - count(distinct (tenant, n)) from demo.call)
           + (select count(*) - count(distinct id) from sluice.job_ledger where state = 'succeeded'))::int as doubled,
          ((select count(*) from effect e where not exists (select from demo.orders o where o.id = e.order_id))
           + (select count(*) from live l where not exists (select from demo.orders o where o.id = l.order_id)))::int as unexpected,
+         (select count(distinct (tenant, n)) from demo.call)::int as calls,
          (select count(*) from sluice.attempt where outcome = 'lost')::int as rescued,
          (select count(*) from sluice.attempt where outcome = 'retry')::int as retried`
 
-export async function countProof(client: Client): Promise<Proof> {
+export async function countProof(client: Client, { overdrawn, windows }: Tariff): Promise<Proof> {
   const { rows } = await client.query<Proof>(count)
-  return rows[0] as Proof
+  return { ...(rows[0] as Proof), overdrawn, windows }
 }
 
-export const holds = ({ orders, items, done, lost, doubled, unexpected }: Proof): boolean =>
-  done === orders + items && lost === 0 && doubled === 0 && unexpected === 0
+export const plannedCalls = tenants.reduce((sum, { calls }) => sum + calls, 0)
+
+export const holds = ({ orders, items, done, lost, doubled, unexpected, calls, overdrawn }: Proof): boolean =>
+  done === orders + items && lost === 0 && doubled === 0 && unexpected === 0 && calls === plannedCalls && overdrawn === 0

@@ -4,7 +4,8 @@
  */
 import { createEngine, type Engine, silentLog } from '@sluice/engine'
 import { Client } from 'pg'
-import { kinds, placeOrder, tables } from './kinds.ts'
+import { callServer, kinds, placeOrder, tables } from './kinds.ts'
+import { floor, laneOf, tenants } from './tenants.ts'
 
 const itemsOf = (order: number): number => 3 + (order % 3)
 const changesMind = (order: number): boolean => order % 15 === 7
@@ -28,7 +29,8 @@ export class Shop {
   rolledBack = 0
 
   constructor(database: string) {
-    this.#engine = createEngine({ database, kinds, log: silentLog })
+    const lanes = { [laneOf('*')]: { budget: { floor } } }
+    this.#engine = createEngine({ database, kinds, lanes, log: silentLog })
     this.#client = new Client({ connectionString: database, application_name: 'demo shop' })
     this.#client.on('error', () => {})
   }
@@ -53,6 +55,12 @@ export class Shop {
     }
     await this.#client.query('commit')
     this.placed++
+  }
+
+  /** All that the tenants want to know, at once; their budgets say how fast. */
+  async admitTenants(): Promise<void> {
+    for (const { name: tenant, calls } of tenants)
+      await this.#engine.enqueueMany(Array.from({ length: calls }, (_, n) => callServer({ tenant, n })))
   }
 
   async close(): Promise<void> {

@@ -3,11 +3,12 @@
  */
 import { Client } from 'pg'
 import type { Crew, CrewNews, Member } from './crew.ts'
-import type { Happening, Scene, Tone, WorkerRow } from './frame.ts'
+import type { Happening, Scene, TenantRow, Tone, WorkerRow } from './frame.ts'
 import { jobs } from './ink.ts'
 import { countProof, type Proof } from './proof.ts'
 import type { Screen } from './screen.ts'
 import { plannedJobs } from './shop.ts'
+import { laneOf, type TariffServer, tenants } from './tenants.ts'
 
 interface Sample {
   readonly scheduled: number
@@ -17,6 +18,8 @@ interface Sample {
   readonly promised: number
   readonly doneBy: Readonly<Record<string, number>> | null
   readonly heldBy: Readonly<Record<string, number>> | null
+  readonly calls: Readonly<Record<string, number>> | null
+  readonly shut: readonly string[]
 }
 
 const look = `
@@ -28,17 +31,30 @@ const look = `
          (select jsonb_object_agg(pid, n) from (
             select split_part(w.name, ':', -1) as pid, count(*) as n
             from sluice.job j join sluice.worker w on w.id = j.worker
-            where j.state = 'running' group by 1) x) as "heldBy"
+            where j.state = 'running' group by 1) x) as "heldBy",
+         (select jsonb_object_agg(tenant, n) from (select tenant, count(*) as n from demo.call group by tenant) x) as calls,
+         array(select key from sluice.lane where shut) as shut
   from sluice.job`
 const paceWindow = 5
 const paceMax = 200
 const silentMs = 900
-const empty: Sample = { scheduled: 0, ready: 0, running: 0, done: 0, promised: 0, doneBy: null, heldBy: null }
+const empty: Sample = {
+  scheduled: 0,
+  ready: 0,
+  running: 0,
+  done: 0,
+  promised: 0,
+  doneBy: null,
+  heldBy: null,
+  calls: null,
+  shut: [],
+}
 
 export class Stage {
   readonly #screen: Screen
   readonly #words: { title: string; subtitle: string }
   readonly #planned: number
+  readonly #tariff: TariffServer
   readonly #client: Client
   readonly #startMs = performance.now()
   readonly #happenings: Happening[] = []
@@ -50,7 +66,14 @@ export class Stage {
   proof: Proof | undefined
   footer: readonly string[] = []
 
-  constructor(database: string, screen: Screen, words: { title: string; subtitle: string }, orders: number) {
+  constructor(
+    database: string,
+    screen: Screen,
+    words: { title: string; subtitle: string },
+    orders: number,
+    tariff: TariffServer,
+  ) {
+    this.#tariff = tariff
     this.#screen = screen
     this.#words = words
     this.#planned = plannedJobs(orders)
@@ -117,7 +140,7 @@ export class Stage {
   }
 
   async prove(): Promise<Proof> {
-    this.proof = await countProof(this.#client)
+    this.proof = await countProof(this.#client, this.#tariff.tariff)
     return this.proof
   }
 
@@ -144,6 +167,10 @@ export class Stage {
       peak: this.#peak,
       pace: this.#pace,
       workers,
+      tenants: tenants.map(({ name, calls }): TenantRow => {
+        const waits = this.#last.shut.includes(laneOf(name))
+        return { name, calls, done: this.#last.calls?.[name] ?? 0, waits }
+      }),
       happenings: this.#happenings,
       proof: this.proof,
       footer: this.footer,

@@ -25,6 +25,7 @@ export async function tellStory(cast: Cast): Promise<void> {
     if (stage.elapsedMs > limitMs) throw new Error('the workers did not start')
     await delay(50, undefined, { signal })
   }
+  await cast.shop.admitTenants()
   const placing = placeOrders(cast)
   const playing = play(cast)
   await Promise.all([placing, playing])

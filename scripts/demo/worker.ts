@@ -14,6 +14,7 @@ const log: Log = { info: tell, warn: tell, error: tell }
 
 const doing = new Set<string>()
 const services: Workbench = {
+  server: process.argv[3] ?? '',
   async work(label, ms, signal) {
     doing.add(label)
     try {

@@ -94,7 +94,10 @@ test('[E-14] [E-30] beside a busy open lane and a thousand busy lanes, a worker 
   await engine.enqueueMany(Array.from({ length: 10_000 }, (_, n) => busy({}, { lane: `busy:${n % 1_000}` })))
   await engine.start()
   // The lanes that were there first have all had a turn: from then on strangers go before them.
-  await eventually(async () => (await client.query(`select from sluice.turn where served_at = '-infinity'`)).rowCount === 0, 60_000)
+  await eventually(
+    async () => (await client.query(`select from sluice.turn where served_at = '-infinity'`)).rowCount === 0,
+    60_000,
+  )
   const [looks, sent]: [number[], number[]] = [[], []]
   for (let n = 0; n < 20; n++) {
     await engine.enqueue(single({ n }, { lane: `stranger:${n}` }))
@@ -105,7 +108,9 @@ test('[E-14] [E-30] beside a busy open lane and a thousand busy lanes, a worker 
   }
   console.log(`strangers: taken by look ${looks.join(' ')} at the lanes, claims of the pool meanwhile ${sent.join(' ')}`)
   expect(Math.max(...looks)).toBeLessThanOrEqual(2)
-  const { rows } = await client.query(`select count(*)::int as lanes, (select count(*)::int from sluice.job where lane = '') as open from sluice.turn`)
+  const { rows } = await client.query(
+    `select count(*)::int as lanes, (select count(*)::int from sluice.job where lane = '') as open from sluice.turn`,
+  )
   expect(rows[0].lanes).toBeGreaterThan(900)
   expect(rows[0].open).toBeGreaterThan(1_000)
 })

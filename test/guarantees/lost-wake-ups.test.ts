@@ -139,7 +139,7 @@ test('[E-11] claims whose answer got lost are handed back and run once, without 
   const engine = proxied({ kinds: [counted], lease: longLease, log })
   await engine.start()
   await hears(engine)
-  const lost = proxy.loseAnswer(/sluice_claim|sluice\.claim\(/, { rows: true })
+  const lost = proxy.loseAnswer(/sluice_claim\b|sluice\.claim\(/, { rows: true })
   await client.query(`select sluice.enqueue('counted', wake => n = 3) from generate_series(1, 3) n`)
   await lost
   const { rows } = await eventually(async () => {

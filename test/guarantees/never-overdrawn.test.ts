@@ -33,7 +33,9 @@ test('[E-12] [E-13] however answers are delayed and workers die, no budget is ov
 }) => {
   const oracle = program('budget-oracle', oracleSettings)
   const url = String((await oracle.hears('url'))['url'])
-  const lanes = Object.fromEntries(Object.entries(floors).map(([account, floor]) => [`api:${account}`, { budget: { floor, limit } }]))
+  const lanes = Object.fromEntries(
+    Object.entries(floors).map(([account, floor]) => [`api:${account}`, { budget: { floor, limit } }]),
+  )
   const enqueuer = engines({ kinds: laneKinds, lanes })
   await enqueuer.migrate()
   const accounts = Object.keys(floors)
@@ -43,7 +45,8 @@ test('[E-12] [E-13] however answers are delayed and workers die, no budget is ov
     )
 
   let over = false
-  const start = (): Program => program('lane-worker', { lanes, lease: '1s', grace: '100ms', crashesMax: 100, pools: { light: { core: 8, max: 8 } } })
+  const start = (): Program =>
+    program('lane-worker', { lanes, lease: '1s', grace: '100ms', crashesMax: 100, pools: { light: { core: 8, max: 8 } } })
   const workers = Array.from({ length: 4 }, start)
   const others = otherConsumer(`${url}/shared`, () => over)
   await eventually(async () => (await client.query(`select from sluice.lane where remaining is not null`)).rowCount === 2)
@@ -67,7 +70,9 @@ test('[E-12] [E-13] however answers are delayed and workers die, no budget is ov
 
   oracle.tell({ report: true })
   const { calls, refused, windows } = (await oracle.hears('report')) as unknown as Report
-  const unused = Object.fromEntries(accounts.map((account) => [account, unusedShare(windows[`/${account}`] ?? [], limit - floors[account]!)]))
+  const unused = Object.fromEntries(
+    accounts.map((account) => [account, unusedShare(windows[`/${account}`] ?? [], limit - floors[account]!)]),
+  )
   console.log(`never overdrawn: ${JSON.stringify({ calls, refused, windows, unused })}`)
   expect(refused).toEqual({})
   // The scene was what it claims to be: budgets ran out in most windows, both sides called, jobs were lost with their processes.

@@ -60,12 +60,16 @@ test('[E-12] [E-21] with every window between lock and look forced open, no lane
   console.log(`no lane strands: ${JSON.stringify({ jobs: committed.length, disturbances, ends, looks, ...lost[0], drainedMs })}`)
 
   expect(wrong).toEqual([])
-  const { rows: ledger } = await client.query(`select id::int, state, count(*)::int as times from sluice.job_ledger group by 1, 2`)
+  const { rows: ledger } = await client.query(
+    `select id::int, state, count(*)::int as times from sluice.job_ledger group by 1, 2`,
+  )
   expect(ledger.filter(({ state, times }) => state !== 'succeeded' || times !== 1)).toEqual([])
   expect(ledger.map(({ id }) => id).toSorted((a, b) => a - b)).toEqual(committed.toSorted((a, b) => a - b))
   const { rows: doubled } = await client.query(`select job from effect group by job having count(*) > 1`)
   expect(doubled).toEqual([])
-  const { rows: held } = await client.query(`select key, in_flight, in_flight_cost from sluice.lane where in_flight <> 0 or in_flight_cost <> 0`)
+  const { rows: held } = await client.query(
+    `select key, in_flight, in_flight_cost from sluice.lane where in_flight <> 0 or in_flight_cost <> 0`,
+  )
   expect(held).toEqual([])
   expect(committed.length).toBeGreaterThan(500)
   expect(lost[0].lost).toBeGreaterThan(5)
@@ -101,7 +105,11 @@ async function enqueueUntil(url: string, engine: Engine, over: () => boolean): P
   return committed
 }
 
-async function endWorkers(workers: Program[], start: () => Program, over: () => boolean): Promise<{ kills: number; leaves: number }> {
+async function endWorkers(
+  workers: Program[],
+  start: () => Program,
+  over: () => boolean,
+): Promise<{ kills: number; leaves: number }> {
   const ends = { kills: 0, leaves: 0 }
   while (!over()) {
     await wait(600 + Math.random() * 900)

@@ -90,7 +90,10 @@ test('[E-15] eight processes end jobs of the same runs, some are killed, some ru
     const shape = wanted.get(run.id)!
     const changes = await changesOf(client, run.id)
     const said = `run ${run.id} ${JSON.stringify(shape)}: ${JSON.stringify(changes)}`
-    expect(changes.filter(({ state }) => finals.includes(state)), said).toHaveLength(1)
+    expect(
+      changes.filter(({ state }) => finals.includes(state)),
+      said,
+    ).toHaveLength(1)
     const effects = await effectsOf(client, run.id)
     expect(effects.pages, said).toBe(effects.distinct)
     expect(run.succeeded + run.failed + run.canceled, said).toBe(run.total)
@@ -105,7 +108,15 @@ test('[E-15] eight processes end jobs of the same runs, some are killed, some ru
   expect(lost[0].lost).toBeGreaterThan(3)
 })
 
-const places: (FailPoint | 'plan' | 'page' | 'finalize')[] = ['claimed', 'plan', 'handler ended', 'before commit', 'settled', 'page', 'finalize']
+const places: (FailPoint | 'plan' | 'page' | 'finalize')[] = [
+  'claimed',
+  'plan',
+  'handler ended',
+  'before commit',
+  'settled',
+  'page',
+  'finalize',
+]
 
 test.concurrent.for(places)(
   '[E-16] a run whose worker dies at "%s" is planned again without duplicates and completes once',
@@ -127,7 +138,10 @@ test.concurrent.for(places)(
     expect(run).toMatchObject({ state: 'completed', total, pending: 0, succeeded: total - 2, failed: 2, canceled: 0 })
     expect((await changesOf(client, id)).filter(({ state }) => finals.includes(state))).toHaveLength(1)
     expect(await effectsOf(client, id)).toEqual({ pages: total - 3, distinct: total - 3, ends: 1 })
-    const { rows } = await client.query(`select count(*)::int as keys, count(distinct key)::int as distinct from sluice.run_key where run = $1`, [id])
+    const { rows } = await client.query(
+      `select count(*)::int as keys, count(distinct key)::int as distinct from sluice.run_key where run = $1`,
+      [id],
+    )
     expect(rows[0]).toEqual({ keys: total - 1, distinct: total - 1 })
   },
 )

@@ -55,4 +55,6 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
 
 const server = createServer(answer)
 server.listen(0, '127.0.0.1', () => say({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }))
-onTold(() => say({ report: true, calls, refused, windows: Object.fromEntries([...accounts].map(([name, one]) => [name, one.windows])) }))
+onTold(() =>
+  say({ report: true, calls, refused, windows: Object.fromEntries([...accounts].map(([name, one]) => [name, one.windows])) }),
+)

@@ -1,8 +1,8 @@
 /**
- * Kinds in every shape an end can have: nothing, a write, jobs that come next, both. What happens while a handler runs is the stage's
+ * Kinds in every shape an end can have: nothing, a write, jobs that come next, both; and one that tells another by an event. What happens while a handler runs is the stage's
  * business, so that one set of kinds serves every scene, in this process and in others.
  */
-import { type AnyKind, defineKind, delays, done, type JobContext, type TransactionClient } from '@sluice/engine'
+import { type AnyKind, defineEvent, defineKind, delays, done, type JobContext, type TransactionClient } from '@sluice/engine'
 import { z } from 'zod'
 
 export interface Stage {
@@ -56,4 +56,25 @@ export const stepBoth = defineKind<z.ZodObject, Stage>('step.both', {
   },
 })
 
-export const stepKinds: readonly AnyKind[] = [stepPlain, stepWrite, stepNext, stepBoth]
+export const stepTold = defineEvent('step.told', { payload: z.object({ n: z.number() }) })
+
+export const stepTell = defineKind<z.ZodObject<{ n: z.ZodNumber }>, Stage>('step.tell', {
+  payload: z.object({ n: z.number() }),
+  retry,
+  async run(context, stage) {
+    await stage.enter(context)
+    return done({ write: leaveEffect(context), publish: [stepTold(context.payload)] })
+  },
+})
+
+export const stepHear = defineKind<z.ZodObject<{ n: z.ZodNumber }>, Stage>('step.hear', {
+  payload: z.object({ n: z.number() }),
+  on: [stepTold],
+  retry,
+  async run(context, stage) {
+    await stage.enter(context)
+    return done({ write: leaveEffect(context) })
+  },
+})
+
+export const stepKinds: readonly AnyKind[] = [stepPlain, stepWrite, stepNext, stepBoth, stepTell, stepHear]

@@ -47,7 +47,11 @@ export async function disturb(url: string, engine: Engine, { lanes, owners }: Pl
       else if (dice < 0.7) await during(engine, { scope: 'owner', name: owner })
       else if (dice < 0.75) await during(engine, { scope: 'kind', name: 'lane.work' })
       else if (dice < 0.9) await engine.lanes.hold(lane, new Date(Date.now() + 50))
-      else await client.query('select sluice.change_lane($1, $2)', [lane, JSON.stringify({ weight: 1 + Math.floor(Math.random() * 4) })])
+      else
+        await client.query('select sluice.change_lane($1, $2)', [
+          lane,
+          JSON.stringify({ weight: 1 + Math.floor(Math.random() * 4) }),
+        ])
       await wait(Math.random() * 20)
     }
   } finally {

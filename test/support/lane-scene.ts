@@ -47,7 +47,7 @@ export class LaneScene {
   async claim(slots: number, on = this.client, pool = 'light'): Promise<{ again: boolean; jobs: Taken[] }> {
     const { rows } = await on.query(
       `select again, id::int, fence, lane, (select priority from sluice.job j where j.id = c.id) as priority
-       from sluice.claim_laned($1, ${worker}, $2, ${lanesMax}, '{}') c`,
+       from sluice.claim_laned($1, ${worker}, $2, 0, ${lanesMax}, '{}') c`,
       [pool, slots],
     )
     return { again: rows[0].again, jobs: rows.filter(({ id }) => id !== null) as Taken[] }

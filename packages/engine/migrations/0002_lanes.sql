@@ -132,10 +132,10 @@ as $$
   left join lateral (
     -- By way of its turns: the index of jobs begins with the pool, and a walk over all of it is what a lane with a million neighbours would pay.
     select h.owner
-    from sluice.turn t
+    from (select t.pool, t.low from sluice.turn t where t.lane = n.key limit 4) t
     cross join lateral (
       select j.owner from sluice.job j where j.shelf is null and j.pool = t.pool and j.lane = n.key and j.rank >= t.low order by j.rank, j.id limit 20) h
-    where t.lane = n.key and h.owner = any(string_to_array(n.key, ':'))
+    where h.owner = any(string_to_array(n.key, ':'))
     limit 1) j on true
   order by n.key
   on conflict (key) do update set owner = excluded.owner where lane.owner is null and excluded.owner is not null $$;
@@ -168,6 +168,11 @@ begin
   return pools;
 end $$;
 
+-- When the clock opens the first of these. Not by the index on times, which walks over all other closed lanes.
+create function sluice.next_opening(keys text[]) returns timestamptz
+language sql stable
+as $$ select min(x.opens_at) from (select l.opens_at from sluice.lane l where l.key = any(keys) offset 0) x $$;
+
 -- Claims leave their lanes: what they held is free again, what the servers said is believed, and whoever waited for it is let in.
 create function sluice.leave_lanes(changes sluice.lane_change[], said jsonb) returns void
 language plpgsql
@@ -195,9 +200,12 @@ begin
   set in_flight = l.in_flight - n.jobs,
       in_flight_cost = l.in_flight_cost - n.cost,
       remaining = sluice.budget_next(sluice.budget_window(l.remaining, l.reset_at, n.said, n.said_reset, at), l.remaining, l.in_flight_cost - n.cost, n.refund, n.said),
-      -- A server whose clock is behind speaks of a window that is over: believed for a second, or we would ask again and again.
+      -- A server whose clock is behind speaks of a window that is over: believed for a second, or we would ask again and again. Answers of one window differ by
+      -- a little; before the latest time that was said the budget may still be the old one.
       reset_at = case sluice.budget_window(l.remaining, l.reset_at, n.said, n.said_reset, at)
-                   when 'new' then case when n.said_reset > at then n.said_reset else at + interval '1 s' end else l.reset_at end,
+                   when 'new' then case when n.said_reset > at then n.said_reset else at + interval '1 s' end
+                   when 'same' then case when n.said_reset < l.reset_at + interval '1 s' then greatest(l.reset_at, n.said_reset) else l.reset_at end
+                   else l.reset_at end,
       metered = l.metered or n.said is not null,
       hold_until = greatest(l.hold_until, n.hold_until),
       -- In which order jobs of one group ended is not known; one that went well speaks for the lane.
@@ -211,7 +219,7 @@ begin
                 order by o.name for no key update);
   keys := keys || others;
   if held <> '{}' then keys := keys || array(select l.key from sluice.lane l where l.owner = any(held) and l.shut); end if;
-  perform sluice.wake(sluice.reopen(keys), (select min(l.opens_at) from sluice.lane l where l.key = any(keys)));
+  perform sluice.wake(sluice.reopen(keys), sluice.next_opening(keys));
 end $$;
 
 -- Turns for jobs that became ready. Reads the lane without a lock: a stale time costs a visit more or less.

@@ -177,7 +177,24 @@ begin
   if not found then return 'unknown'; end if;
   if r.state in ('completed', 'failed', 'canceled') then return 'not active'; end if;
   update sluice.run set state = 'canceled', finished_at = sluice.now(), error = case when reason is not null then jsonb_build_object('message', reason) end where id = in_run;
-  perform sluice.tell_run_end(in_run);
   perform sluice.cancel(array(select j.id from sluice.job j where j.run = in_run and j.state <> 'failed'), coalesce(reason, 'the run was canceled'));
+  perform sluice.tell_run_end(in_run);
   return 'canceled';
+end $$;
+
+-- Runs past keeping go, with their keys; those that still have a job somebody may retry stay. Answers how many went.
+create function sluice.prune_runs(in_term bigint, keep_days integer, batch integer) returns integer
+language plpgsql
+as $$
+declare
+  old bigint[];
+begin
+  if not sluice.leads(in_term) then return 0; end if;
+  old := array(
+    select r.id from sluice.run r
+    where r.finished_at < sluice.now() - keep_days * interval '1 day' and not exists (select from sluice.job j where j.run = r.id)
+    order by r.finished_at limit batch for update skip locked);
+  delete from sluice.run_key k where k.run = any(old);
+  delete from sluice.run r where r.id = any(old);
+  return cardinality(old);
 end $$;

@@ -3,7 +3,9 @@
  *
  * A process that only enqueues makes an engine and never starts it. One that works calls `start`: listen first, then register, beat, claim.
  */
-import { type Enqueued, enqueueOn, explainRefusal } from './job/enqueue.ts'
+import type { EventRequest } from './event/event.ts'
+import { Events, type PublishOptions } from './event/events.ts'
+import { type Enqueued, enqueueOn } from './job/enqueue.ts'
 import { Enqueuer } from './job/enqueuer.ts'
 import { type Explanation, explainJob } from './job/explain.ts'
 import { type Attempt, findJob, type Job, listAttempts, listFailed } from './job/job-store.ts'
@@ -46,6 +48,7 @@ export class Engine {
   readonly owners: Owners
   readonly runs: Runs
   readonly schedules: Schedules
+  readonly events: Events
   readonly #options: Settled
   readonly #database: Database
   readonly #waker: Waker
@@ -93,8 +96,9 @@ export class Engine {
     this.#leader = new Leader({ ...options, database, trusted, onReady: wake, beatNow })
     const [term, hears] = [() => this.#leader.term, () => this.#listener.hears]
     this.#scheduler = new Scheduler({ database, clock, log, term, hears, onReady: wake })
-    const scheduling = async () => ({ on: await this.#ready(), payloadBytesMax: this.#payloadBytesMax })
-    this.schedules = new Schedules(scheduling, () => this.#scheduler.hear())
+    const limited = async () => ({ on: await this.#ready(), payloadBytesMax: this.#payloadBytesMax })
+    this.schedules = new Schedules(limited, () => this.#scheduler.hear())
+    this.events = new Events(limited)
     this.#heartbeat = new Heartbeat({
       database,
       clock,
@@ -159,12 +163,12 @@ export class Engine {
     const { payloadBytesMax } = await this.#prepare()
     const encoded = requests.map((request) => encodeRequest(request, { payloadBytesMax }))
     if (encoded.length === 0) return []
-    if (client) return enqueueOn(client, encoded, true)
-    try {
-      return await this.#enqueuer.send(encoded)
-    } catch (error) {
-      throw explainConnect(explainRefusal(error, encoded))
-    }
+    return client ? enqueueOn(client, encoded, true) : this.#enqueuer.addMany(encoded)
+  }
+
+  /** Whoever subscribes gets a job for it, committed together with the event. */
+  async publish(request: EventRequest, options: PublishOptions = {}): Promise<{ id: number }> {
+    return this.events.publish(request, options)
   }
 
   async find(id: number): Promise<Job | undefined> {

@@ -1,5 +1,16 @@
 /** The door of the engine. Nothing else can be imported. */
 export { createEngine, type Engine, type EnqueueOptions } from './engine.ts'
+export {
+  type AnyEvent,
+  defineEvent,
+  type EventDefinition,
+  type EventOptions,
+  type EventRequest,
+  type EventType,
+} from './event/event.ts'
+export type { EventPage, PublishedEvent } from './event/event-store.ts'
+export type { Events, PublishOptions } from './event/events.ts'
+export { runCanceled, runCompleted, runEnding, runFailed } from './event/run-events.ts'
 export type { JobContext, TransactionClient } from './job/context.ts'
 export type { Enqueued } from './job/enqueue.ts'
 export type { Explanation } from './job/explain.ts'

@@ -2,6 +2,7 @@
  * Options of an engine, checked at the door: every limit has its unit in its name, zero and infinity are refused.
  */
 import { z } from 'zod'
+import type { AnyEvent } from './event/event.ts'
 import type { AnyKind } from './job/kind.ts'
 import { encodeClass, type LaneLimits } from './lane/limits.ts'
 import type { RunKind } from './run/run-kind.ts'
@@ -28,6 +29,8 @@ export interface EngineOptions<Services = unknown> {
   readonly lanes?: Readonly<Record<string, LaneLimits>>
   /** Stored when the engine migrates; one that is stored already and says the same keeps its next fire. Made with defineSchedule. */
   readonly schedules?: readonly Schedule[]
+  /** Events that this process publishes; those that its kinds subscribe to need not be named. Made with defineEvent. */
+  readonly events?: readonly AnyEvent[]
   /** Handed to every handler as its second argument. */
   readonly services?: Services
   /** Pools this process serves. An empty object serves none (a scheduler). Default: light 5–10, heavy 3–5. */
@@ -62,6 +65,7 @@ export interface Settled {
   readonly kinds: ReadonlyMap<string, AnyKind>
   readonly laneClasses: readonly object[]
   readonly schedules: readonly Schedule[]
+  readonly events: readonly AnyEvent[]
   readonly services: unknown
   readonly pools: Readonly<Record<string, PoolSize>>
   readonly lead: boolean
@@ -94,6 +98,11 @@ const schema = z.strictObject({
         (one) => typeof one === 'object' && one !== null && 'jitterMs' in one,
         'is no schedule; make it with defineSchedule',
       ),
+    )
+    .optional(),
+  events: z
+    .array(
+      z.custom<AnyEvent>((event) => typeof event === 'function' && 'eventName' in event, 'is no event; make it with defineEvent'),
     )
     .optional(),
   pools: z.record(z.string().min(1).max(200), poolSchema).optional(),
@@ -142,6 +151,7 @@ export function settleOptions(options: EngineOptions): Settled {
     kinds,
     laneClasses: [...limitsOf(options.lanes), ...breakersOf(kinds)],
     schedules: options.schedules ?? [],
+    events: options.events ?? [],
     services: options.services ?? {},
     pools: options.pools ?? { light: { core: 5, max: 10 }, heavy: { core: 3, max: 5 } },
     lead: options.lead ?? true,

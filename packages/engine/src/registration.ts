@@ -1,7 +1,9 @@
 /**
- * What a process tells the database before its first use: the schema, its kinds, limits of lanes, settings and schedules. All of it is
+ * What a process tells the database before its first use: the schema, its kinds, events and subscriptions, limits of lanes, settings and
+ * schedules. All of it is
  * idempotent; several processes may do it at once.
  */
+import { registerEvents } from './event/event-store.ts'
 import { registerKinds, registerLaneClasses, type StoredSettings, storeSettings } from './job/kind-store.ts'
 import type { Settled } from './options.ts'
 import type { Database } from './postgres/database.ts'
@@ -9,9 +11,10 @@ import { migrate } from './postgres/migrate.ts'
 import { registerSchedules } from './schedule/schedules.ts'
 
 export async function register(on: Database, options: Settled): Promise<StoredSettings> {
-  const { database, kinds, laneClasses, schedules, priorityStepMs, payloadBytesMax } = options
+  const { database, kinds, events, laneClasses, schedules, priorityStepMs, payloadBytesMax } = options
   await migrate(database)
   await registerKinds(on, [...kinds.values()])
+  await registerEvents(on, events, [...kinds.values()])
   await registerLaneClasses(on, laneClasses)
   const stored = await storeSettings(on, {
     ...(priorityStepMs === undefined ? {} : { priorityStepMs }),

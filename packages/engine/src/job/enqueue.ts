@@ -67,6 +67,9 @@ export function explainRefusal(error: unknown, requests: readonly EncodedRequest
   if (state === 'SL003')
     return new SluiceError('PAYLOAD_TOO_LARGE', { kind, bytes: 'too many', limit: /\d+/.exec(message)?.[0] }, error)
   if (state === 'SL004') return new SluiceError('COST_NEVER_FITS', { kind, problem: message }, error)
+  if (state === 'SL005') return new SluiceError('UNKNOWN_EVENT', { event: kind }, error)
+  if (state === 'SL006')
+    return new SluiceError('EVENT_CYCLE', { event: kind, chain: /of (\d+) events/.exec(message)?.[1] }, error)
   if (state === '40001' && message.includes('dedupe key')) return new SluiceError('DEDUPE_CONTENDED', { kind }, error)
   return error
 }

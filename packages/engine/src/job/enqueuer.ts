@@ -42,6 +42,15 @@ export class Enqueuer {
     })
   }
 
+  /** All of them or none. */
+  async addMany(requests: readonly EncodedRequest[]): Promise<Enqueued[]> {
+    try {
+      return await this.send(requests)
+    } catch (error) {
+      throw explainConnect(explainRefusal(error, requests))
+    }
+  }
+
   async send(requests: readonly EncodedRequest[]): Promise<Enqueued[]> {
     const wake = this.#waker.leads()
     const [lone] = requests

@@ -1,6 +1,6 @@
 /** "Why is this job not running?" as a pure decision: each reason, and which one is named when several hold. */
 import { expect, test } from 'vitest'
-import { aheadMax, type Explanation, explain, type Surroundings } from './explain.ts'
+import { aheadMax, type Explanation, explain, type LaneAround, type OwnerAround, type Surroundings } from './explain.ts'
 import type { Job } from './job-store.ts'
 
 const now = new Date('2030-01-01T12:00:00Z')
@@ -9,6 +9,7 @@ const ready: Job = {
   id: 1,
   kind: 'mail',
   pool: 'light',
+  lane: '',
   owner: null,
   state: 'ready',
   priority: 0,
@@ -16,6 +17,7 @@ const ready: Job = {
   key: null,
   parent: null,
   root: null,
+  event: null,
   attempt: 0,
   maxAttempts: 5,
   crashes: 0,
@@ -27,6 +29,19 @@ const ready: Job = {
   cancelRequestedAt: null,
   error: null,
 }
+const lane: LaneAround = {
+  paused: null,
+  holdUntil: null,
+  brokenUntil: null,
+  inFlight: 1,
+  cap: null,
+  metered: false,
+  permits: null,
+  resetAt: null,
+  cost: 1,
+}
+const owner: OwnerAround = { name: 'ann', paused: null, holdUntil: null, cap: null, inFlight: 1 }
+const [past, soon] = ['2030-01-01T11:00:00Z', later.toISOString()]
 const free = { name: 'host:1', knowsKind: true, max: 10, running: 3 }
 const quiet: Surroundings = {
   now,
@@ -34,6 +49,8 @@ const quiet: Surroundings = {
   followsKey: false,
   kindPaused: null,
   poolPaused: null,
+  lane: null,
+  owner: null,
   workers: [free],
   ahead: 0,
 }
@@ -95,6 +112,25 @@ test.each<[Explanation['reason'], Partial<Job>, Partial<Surroundings>, RegExp]>(
     /in all 2 processes/,
   ],
   ['next in line', {}, {}, /starts within moments/],
+  ['paused', { lane: 'api' }, { lane: { ...lane, paused: 'token revoked' } }, /lane api is paused: token revoked\. Resume/],
+  ['paused', { lane: 'api' }, { lane: { ...lane, paused: 'paused' } }, /lane api is paused\. Resume/],
+  ['held', { lane: 'api' }, { lane: { ...lane, holdUntil: soon } }, /lane api is held until 2030-01-01T14:02/],
+  ['next in line', { lane: 'api' }, { lane: { ...lane, holdUntil: past } }, /starts within moments/],
+  ['breaker open', { lane: 'api' }, { lane: { ...lane, brokenUntil: soon } }, /nothing starts before 2030-01-01T14:02/],
+  ['one job finds out', { lane: 'api' }, { lane: { ...lane, brokenUntil: past } }, /whether it works again/],
+  ['one job finds out', { lane: 'api' }, { lane: { ...lane, metered: true } }, /find out its budget/],
+  ['next in line', { lane: 'api' }, { lane: { ...lane, metered: true, inFlight: 0 } }, /starts within moments/],
+  ['cap reached', { lane: 'api' }, { lane: { ...lane, cap: 3, inFlight: 3 } }, /lane api runs as many jobs as it may: 3/],
+  [
+    'budget used up',
+    { lane: 'api' },
+    { lane: { ...lane, metered: true, permits: 4, cost: 5, resetAt: soon } },
+    /lane api has used up its budget until 2030-01-01T14:02/,
+  ],
+  ['next in line', { lane: 'api' }, { lane: { ...lane, metered: true, permits: 5, cost: 5, resetAt: soon } }, /moments/],
+  ['paused', {}, { owner: { ...owner, paused: 'left' }, lane }, /owner ann is paused: left/],
+  ['held', {}, { owner: { ...owner, holdUntil: soon }, lane }, /owner ann is held until 2030-01-01T14:02/],
+  ['cap reached', {}, { owner: { ...owner, cap: 1 }, lane }, /owner ann runs as many jobs as it may: 1/],
 ])('[E-26] %s: %j, %j', (reason, fields, surroundings, text) => {
   const explanation = explain({ ...ready, ...fields }, { ...quiet, ...surroundings })
   expect(explanation).toMatchObject({ reason, text: expect.stringMatching(text) })

@@ -3,6 +3,7 @@
  */
 import sql from 'sql-template-tag'
 import type { Executor } from '../postgres/client.ts'
+import { explainLane } from './explain-lane.ts'
 import type { Job } from './job-store.ts'
 import { findJob } from './job-store.ts'
 
@@ -17,6 +18,11 @@ export interface Explanation {
     | 'waiting for another job'
     | 'waiting for leader'
     | 'paused'
+    | 'held'
+    | 'budget used up'
+    | 'cap reached'
+    | 'one job finds out'
+    | 'breaker open'
     | 'no worker for this pool'
     | 'no worker knows this kind'
     | 'runs alone next'
@@ -33,10 +39,35 @@ export interface Surroundings {
   readonly followsKey: boolean
   readonly kindPaused: { reason: string | null } | null
   readonly poolPaused: { reason: string | null } | null
+  /** The lane it waits in, and its owner if that has limits. Nothing for the open lane. */
+  readonly lane: LaneAround | null
+  readonly owner: OwnerAround | null
   /** Live processes that serve the job's pool. */
   readonly workers: readonly { name: string; knowsKind: boolean; max: number; running: number }[]
   /** Ready jobs of the pool that go first, counted up to `aheadMax`. */
   readonly ahead: number
+}
+
+/** Times as text, for they come in JSON. */
+export interface LaneAround {
+  readonly paused: string | null
+  readonly holdUntil: string | null
+  readonly brokenUntil: string | null
+  readonly inFlight: number
+  readonly cap: number | null
+  readonly metered: boolean
+  /** Null when nothing is known of the window that runs now. */
+  readonly permits: number | null
+  readonly resetAt: string | null
+  readonly cost: number
+}
+
+export interface OwnerAround {
+  readonly name: string
+  readonly paused: string | null
+  readonly holdUntil: string | null
+  readonly cap: number | null
+  readonly inFlight: number
 }
 
 export const aheadMax = 1_000
@@ -55,6 +86,13 @@ async function look(on: Executor, job: Job): Promise<Surroundings> {
            coalesce((select after_key is not null from sluice.job where id = ${job.id}), false) as "followsKey",
            (select jsonb_build_object('reason', reason) from sluice.pause where scope = 'kind' and name = ${job.kind}) as "kindPaused",
            (select jsonb_build_object('reason', reason) from sluice.pause where scope = 'pool' and name = ${job.pool}) as "poolPaused",
+           (select jsonb_build_object('paused', l.paused, 'holdUntil', l.hold_until, 'brokenUntil', l.broken_until, 'inFlight', l.in_flight, 'cap', l.cap,
+                                      'metered', l.metered, 'resetAt', l.reset_at, 'cost', j.cost,
+                                      'permits', case when l.reset_at > sluice.now() then l.remaining - l.budget_floor end)
+            from sluice.lane l join sluice.job j on j.id = ${job.id} where l.key = ${job.lane}) as lane,
+           (select jsonb_build_object('name', o.name, 'paused', o.paused, 'holdUntil', o.hold_until, 'cap', o.cap,
+                                      'inFlight', (select coalesce(sum(s.in_flight), 0) from sluice.lane s where s.owner = o.name))
+            from sluice.owner o where o.name = coalesce((select l.owner from sluice.lane l where l.key = ${job.lane}), ${job.owner})) as owner,
            coalesce((select jsonb_agg(jsonb_build_object(
                'name', w.name, 'knowsKind', ${job.kind} = any(w.kinds), 'max', w.pools -> ${job.pool} -> 'max',
                'running', coalesce((w.running ->> ${job.pool})::int, 0)))
@@ -121,6 +159,8 @@ function explainReady(job: Job, around: Surroundings): Explanation {
       reason: 'no worker for this pool',
       text: `No live process serves the pool ${job.pool}. Start a worker with this pool.`,
     }
+  const closed = explainLane(job, around)
+  if (closed) return closed
   const able = around.workers.filter((worker) => worker.knowsKind)
   if (able.length === 0)
     return {

@@ -10,6 +10,8 @@ export interface Job {
   readonly id: number
   readonly kind: string
   readonly pool: string
+  /** Empty for the open lane. */
+  readonly lane: string
   readonly owner: string | null
   readonly state: JobState
   readonly priority: number
@@ -17,6 +19,8 @@ export interface Job {
   readonly key: string | null
   readonly parent: number | null
   readonly root: number | null
+  /** The event that brought it about, itself or through its ancestors. */
+  readonly event: number | null
   readonly attempt: number
   readonly maxAttempts: number | null
   readonly crashes: number
@@ -39,12 +43,12 @@ export interface Attempt {
 }
 
 const liveJobs: Sql = sql`
-  select id, kind, pool, owner, state, priority, payload, key, parent, root, attempt, max_attempts as "maxAttempts", crashes, worker,
+  select id, kind, pool, lane, owner, state, priority, payload, key, parent, root, event, attempt, max_attempts as "maxAttempts", crashes, worker,
          nullif(run_at, 'infinity') as "runAt", created_at as "createdAt", started_at as "startedAt", null::timestamptz as "finishedAt", cancel_at as "cancelRequestedAt", error
   from sluice.job`
 
 const finishedJobs: Sql = sql`
-  select id, kind, pool, owner, state, priority, payload, key, parent, root, attempt, null::smallint as "maxAttempts", 0 as crashes, worker,
+  select id, kind, pool, lane, owner, state, priority, payload, key, parent, root, event, attempt, null::smallint as "maxAttempts", 0 as crashes, worker,
          null::timestamptz as "runAt", created_at as "createdAt", started_at as "startedAt", finished_at as "finishedAt",
          null::timestamptz as "cancelRequestedAt", error
   from sluice.job_ledger`

@@ -4,6 +4,7 @@
  * Calling a kind makes a request for a job of it: `sendMail({ to })`. Nothing happens until the request is enqueued or returned as `next`.
  */
 import { z } from 'zod'
+import type { AnyEvent } from '../event/event.ts'
 import { type Duration, toMs } from '../support/duration.ts'
 import { SluiceError } from '../support/errors.ts'
 import type { JobContext } from './context.ts'
@@ -31,6 +32,8 @@ export interface KindDefinition<Schema extends z.ZodType, Services> {
   readonly cost?: number | ((payload: z.input<Schema>) => number)
   /** After so many failures in a row no job of this kind starts for a while; then one finds out. The kind gets a lane of its own for it. */
   readonly breaker?: { readonly after: number; readonly cooldown: Duration }
+  /** Events that this kind subscribes to: each becomes a job with the event's payload and owner. */
+  readonly on?: readonly AnyEvent[]
   /** A module whose default export runs in a process of its own, for work that would block this one. Its answer comes from `compute()`. */
   readonly module?: URL
   readonly run?: (context: JobContext<z.output<Schema>>, services: Services) => Promise<Outcome | void> | Outcome | void
@@ -48,6 +51,8 @@ export interface Kind<Schema extends z.ZodType = z.ZodType, Services = unknown> 
   readonly lane: string | undefined
   readonly cost: number
   readonly breaker: { readonly after: number; readonly cooldownMs: number } | undefined
+  /** Names of the events it subscribes to. */
+  readonly on: readonly string[]
   readonly module: URL | undefined
   readonly parse: (payload: unknown) => z.output<Schema>
   readonly run: (context: JobContext<z.output<Schema>>, services: Services) => Promise<Outcome | void> | Outcome | void
@@ -68,6 +73,11 @@ const definitionSchema = z.strictObject({
   lane: z.union([laneName, z.function()]).optional(),
   cost: z.union([z.int().min(1).max(30_000), z.function()]).optional(),
   breaker: z.strictObject({ after: z.int().min(1).max(10_000), cooldown: z.union([z.number(), z.string()]) }).optional(),
+  on: z
+    .array(
+      z.custom<AnyEvent>((event) => typeof event === 'function' && 'eventName' in event, 'is no event; make it with defineEvent'),
+    )
+    .optional(),
   module: z.instanceof(URL).optional(),
   run: z.function().optional(),
 })
@@ -135,6 +145,7 @@ export function defineKind<Schema extends z.ZodType = z.ZodObject, Services = un
       lane: typeof definition.lane === 'string' ? definition.lane : breaker && `kind:${name}`,
       cost: typeof definition.cost === 'number' ? definition.cost : 1,
       breaker,
+      on: subscriptions(name, definition),
       module: definition.module,
       parse,
       check: (payload: unknown) => void parse(payload),
@@ -144,6 +155,31 @@ export function defineKind<Schema extends z.ZodType = z.ZodObject, Services = un
     { value: name },
   )
   return kind
+}
+
+/** The database makes the jobs of subscribers, wherever the event comes from; it cannot call what was written for it in TypeScript. */
+function subscriptions(
+  name: string,
+  {
+    on = [],
+    key,
+    lane,
+    cost,
+    dedupe,
+  }: { on?: readonly AnyEvent[]; key?: unknown; lane?: unknown; cost?: unknown; dedupe?: DedupeMode },
+): string[] {
+  const called = Object.entries({ key, lane, cost }).find(([, value]) => typeof value === 'function')?.[0]
+  if (on.length > 0 && called)
+    throw new SluiceError('INVALID_OPTION', {
+      field: `${name}.${called}`,
+      problem: 'a kind with `on` cannot have a function here: the database makes its jobs. Let it enqueue another kind that has',
+    })
+  if (on.length > 0 && dedupe === 'once')
+    throw new SluiceError('INVALID_OPTION', {
+      field: `${name}.dedupe`,
+      problem: 'jobs of events belong to no run, so none is once in it',
+    })
+  return [...new Set(on.map(({ eventName }) => eventName))]
 }
 
 async function runModule(context: JobContext<unknown>): Promise<void> {

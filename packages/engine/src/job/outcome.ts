@@ -1,6 +1,7 @@
 /**
  * How an attempt ends, as a value the handler returns. Throwing means retry.
  */
+import type { EventRequest } from '../event/event.ts'
 import { type Duration, durationMsMax, toMs } from '../support/duration.ts'
 import { SluiceError } from '../support/errors.ts'
 import type { TransactionClient } from './context.ts'
@@ -15,6 +16,8 @@ export interface Done {
   readonly write?: (tx: TransactionClient) => Promise<unknown>
   /** Jobs that come next: they exist if and only if this job succeeded. */
   readonly next?: readonly JobRequest[]
+  /** What happened: these events, and the jobs of their subscribers, exist if and only if this job succeeded. */
+  readonly publish?: readonly EventRequest[]
 }
 
 export type Outcome =
@@ -24,12 +27,20 @@ export type Outcome =
   | { readonly type: 'fail'; readonly error: unknown }
   | { readonly type: 'cancel'; readonly reason?: string }
 
-/** Finished. Say what to write and which jobs come next; all of it commits together. */
-export function done(
-  consequence: { write?: Done['write']; next?: readonly JobRequest[] | false | null | undefined } = {},
-): Outcome {
-  const { write, next } = consequence
-  return { type: 'done', ...(write ? { write } : {}), ...(next && next.length > 0 ? { next } : {}) }
+export interface Consequence {
+  readonly write?: Done['write']
+  readonly next?: readonly JobRequest[] | false | null | undefined
+  readonly publish?: readonly EventRequest[] | false | null | undefined
+}
+
+/** Finished. Say what to write, which jobs come next and what has happened by it; all of it commits together. */
+export function done({ write, next, publish }: Consequence = {}): Outcome {
+  return {
+    type: 'done',
+    ...(write ? { write } : {}),
+    ...(next && next.length > 0 ? { next } : {}),
+    ...(publish && publish.length > 0 ? { publish } : {}),
+  }
 }
 
 /** Try again, after the kind's own delay or after this one. Counts as an attempt. */
@@ -61,10 +72,13 @@ export function cancel(reason?: string): Outcome {
 /** Outcomes may be written by hand, so their fields are looked at as well: nonsense must not reach the statement that ends the job. */
 export function isOutcome(value: unknown): value is Outcome {
   if (typeof value !== 'object' || value === null || !('type' in value)) return false
-  const { type, write, next, afterMs, until, reason } = value as Record<string, unknown>
+  const { type, write, next, publish, afterMs, until, reason } = value as Record<string, unknown>
   switch (type) {
     case 'done':
-      return (write === undefined || typeof write === 'function') && (next === undefined || Array.isArray(next))
+      return (
+        (write === undefined || typeof write === 'function') &&
+        [next, publish].every((list) => list === undefined || Array.isArray(list))
+      )
     case 'retry':
       return isDelay(afterMs)
     case 'snooze':

@@ -69,6 +69,7 @@ export interface EncodedRequest {
 }
 
 const name = z.string().min(1).max(200)
+export const ownerName = name.refine(isStorable, 'contains a NUL character or half of a surrogate pair')
 export const laneName = name.refine((lane) => !/^(owner|kind):/.test(lane), 'begins with owner: or kind:, which are ours')
 /** Four digits of a year: what JSON, PostgreSQL and people all read the same way. */
 const lastDate = new Date(Date.UTC(9999, 11, 31))
@@ -105,11 +106,11 @@ export function encodeRequest(request: JobRequest, limits: { payloadBytesMax: nu
 }
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair. */
-function isStorable(text: string): boolean {
+export function isStorable(text: string): boolean {
   return !text.includes('\0') && text.isWellFormed()
 }
 
-function encodePayload(kind: string, payload: unknown, bytesMax: number): string {
+export function encodePayload(kind: string, payload: unknown, bytesMax: number): string {
   let json: string | undefined
   try {
     json = JSON.stringify(payload ?? {})

@@ -37,7 +37,7 @@ export async function cancelTree(on: Executor, id: number, reason?: string): Pro
 }
 
 /** The live jobs below `id`, found by climbing from each live job of the same tree; ancestors may be in the ledger already. */
-export async function findSubtree(on: Executor, id: number): Promise<number[]> {
+async function findSubtree(on: Executor, id: number): Promise<number[]> {
   const { rows } = await on.query<{ id: number }>(sql`
     with recursive
     tree as (

@@ -125,3 +125,43 @@ test('[E-26] runs alone next: processes died while they ran it', async ({ engine
   await client.query('update sluice.job set crashes = 2')
   expect(await engine.why(id)).toMatchObject({ reason: 'runs alone next' })
 })
+
+test('[E-26] a closed lane says why, and until when: paused, held, cap, unknown and used-up budget, owner', async ({
+  engines,
+}) => {
+  const { slow, ends } = gate()
+  const engine = engines({
+    kinds: [slow],
+    pools: { light: { core: 5, max: 5 } },
+    lanes: { capped: { cap: 1 }, metered: { budget: { floor: 0 } } },
+  })
+  const until = new Date(Date.now() + 3_600_000)
+  await engine.lanes.pause('off', 'token revoked')
+  await engine.lanes.hold('later', until)
+  await engine.lanes.sync('spent', { remaining: 0, resetAt: until })
+  await engine.owners.pause('ann', 'left')
+  await engine.start()
+  const put = async (lane: string, owner?: string) => (await engine.enqueue(slow({}, { lane, ...(owner ? { owner } : {}) }))).id
+  expect(await engine.why(await put('off'))).toMatchObject({ reason: 'paused', text: expect.stringContaining('token revoked') })
+  expect(await engine.why(await put('later'))).toMatchObject({ reason: 'held', until })
+  expect(await engine.why(await put('spent'))).toMatchObject({ reason: 'budget used up', until })
+  expect(await engine.why(await put('core:ann', 'ann'))).toMatchObject({
+    reason: 'paused',
+    text: expect.stringContaining('left'),
+  })
+  await put('capped')
+  await put('metered')
+  await eventually(() => ends.length === 2)
+  expect(await engine.why(await put('capped'))).toMatchObject({ reason: 'cap reached' })
+  expect(await engine.why(await put('metered'))).toMatchObject({ reason: 'one job finds out' })
+})
+
+test('[E-26] breaker open: the answer says when one job finds out', async ({ engines }) => {
+  const bad = defineKind('bad', { breaker: { after: 1, cooldown: '1h' }, run: () => fail(new Error('down')) })
+  const engine = engines({ kinds: [bad], pools: one })
+  await engine.start()
+  await engine.enqueue(bad({}))
+  await eventually(async () => (await engine.lanes.find('kind:bad'))?.brokenUntil ?? undefined)
+  const { id } = await engine.enqueue(bad({}))
+  expect(await engine.why(id)).toMatchObject({ reason: 'breaker open', until: expect.any(Date) })
+})

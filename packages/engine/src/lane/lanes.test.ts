@@ -149,7 +149,7 @@ test('[E-25] a breaker opens after failures in a row, lets one job find out, and
   let works = false
   let runs = 0
   const kind = defineKind('shaky', {
-    breaker: { after: 3, cooldown: '300ms' },
+    breaker: { after: 3, cooldown: '2s' },
     run: async () => {
       runs++
       return works ? done() : retry({ after: '1ms', error: new Error('down') })

@@ -1,11 +1,11 @@
 /**
- * Pruner: makes the ledger's days ahead and drops those past keeping.
+ * Pruner: makes the ledger's days ahead and drops those past keeping, with the events of that time.
  *
  * A day is detached concurrently and then dropped, because a plain drop would queue behind any reader and every settle behind it. Both steps
  * give up after a moment, and the next round goes on from whatever they left.
  */
 import type pg from 'pg'
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import type { Database } from '../postgres/database.ts'
 import type { Clock, Timer } from '../support/clock.ts'
 import type { Log } from '../support/log.ts'
@@ -29,6 +29,8 @@ const everyMs = 3_600_000
 const lockTimeoutMs = 500
 const detachMsMax = 3_000
 const windowsPerStatement = 10_000
+const eventsPerStatement = 10_000
+const runsPerStatement = 100
 
 export class Pruner {
   readonly #options: PrunerOptions
@@ -61,6 +63,8 @@ export class Pruner {
     try {
       await database.query(sql`select sluice.add_days((sluice.now() at time zone 'UTC')::date, ${daysAhead})`)
       await this.#forgetWindows()
+      await this.#forget('prune_runs', runsPerStatement)
+      await this.#forget('prune_events', eventsPerStatement)
       const { rows } = await database.query<OldDay>(sql`select parent, partition, phase from sluice.old_days(${keepDays})`)
       for (const day of rows) {
         await this.#drop(day)
@@ -80,6 +84,16 @@ export class Pruner {
         where key = any(array(select key from sluice.key_window where until < sluice.now() order by until limit ${windowsPerStatement} for update skip locked))
         returning 1`)
       gone = rows.length
+    }
+  }
+
+  async #forget(prune: 'prune_runs' | 'prune_events', batch: number): Promise<void> {
+    const { database, keepDays, term } = this.#options
+    for (let gone = batch; gone === batch; ) {
+      const { rows } = await database.query<{ gone: number }>(
+        sql`select sluice.${raw(prune)}(${term() ?? null}, ${keepDays}, ${batch}) as gone`,
+      )
+      gone = rows[0]?.gone ?? 0
     }
   }
 

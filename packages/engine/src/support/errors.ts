@@ -17,6 +17,10 @@ export const errorTable = {
     'The cron expression "{cron}" is not usable: {problem}. Write minute, hour, day, month and weekday, as in "5 0 * * *" for 00:05.',
   INVALID_ZONE: 'There is no time zone "{zone}". Use a name of the IANA list, such as "Asia/Seoul" or "UTC".',
   UNKNOWN_SCHEDULE: 'There is no schedule "{name}". Set it first, or correct the name.',
+  UNKNOWN_EVENT:
+    'No event is registered as "{event}". Start a process that has it in its `events` or in `on` of a kind once, or correct the name.',
+  EVENT_CYCLE:
+    'Event "{event}" would follow on a chain of {chain} events, each caused by the one before. Look for a subscriber that publishes what it subscribes to.',
   DATABASE_URL_INVALID:
     'The database address is not usable: {reason}. Write it as postgresql://user:password@host:5432/database.',
   DATABASE_UNREACHABLE: 'PostgreSQL does not answer: {reason}. Check that it runs and that host, port and firewall are right.',

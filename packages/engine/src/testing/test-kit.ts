@@ -6,6 +6,9 @@
  * schedules fire on the way, each at its time.
  */
 import type pg from 'pg'
+import type { AnyEvent, EventRequest } from '../event/event.ts'
+import { registerEvents } from '../event/event-store.ts'
+import { Events } from '../event/events.ts'
 import { type Enqueued, enqueueOn } from '../job/enqueue.ts'
 import { findJob, type Job } from '../job/job-store.ts'
 import type { AnyKind } from '../job/kind.ts'
@@ -22,7 +25,7 @@ import { silentLog } from '../support/log.ts'
 import { type Claim, claimJobs, claimLaned, lowestRank } from '../worker/claim.ts'
 import { execute } from '../worker/executor.ts'
 import { HeldClaims } from '../worker/held-claims.ts'
-import { judge, type Verdict } from '../worker/judge.ts'
+import { judgeFailedWrite, type Verdict } from '../worker/judge.ts'
 import { OwnProcesses } from '../worker/own-process.ts'
 import { deregisterWorker, registerWorker } from '../worker/register.ts'
 import { Settler } from '../worker/settler.ts'
@@ -33,6 +36,8 @@ export interface TestKitOptions<Services = unknown> {
   readonly kinds: readonly AnyKind[]
   readonly services?: Services
   readonly schedules?: readonly Schedule[]
+  /** Events that nobody here subscribes to. */
+  readonly events?: readonly AnyEvent[]
 }
 
 /** What became of one attempt. */
@@ -57,20 +62,23 @@ export async function createTestKit<Services>(options: TestKitOptions<Services>)
 
 export class TestKit {
   readonly schedules: Schedules
+  readonly events: Events
   readonly #database: Database
   readonly #kinds: ReadonlyMap<string, AnyKind>
   readonly #services: unknown
   readonly #scheduled: readonly Schedule[]
+  readonly #defined: readonly AnyEvent[]
   readonly #sessions = new Set<pg.ClientBase>()
   readonly #processes = new OwnProcesses()
   #offsetMs = 0
   #worker = 0
   #payloadBytesMax = 0
 
-  constructor({ database, kinds, services, schedules }: TestKitOptions) {
+  constructor({ database, kinds, services, schedules, events }: TestKitOptions) {
     this.#kinds = new Map(kinds.map((kind) => [kind.kindName, kind]))
     this.#services = services ?? {}
     this.#scheduled = schedules ?? []
+    this.#defined = events ?? []
     this.#database = new Database({
       url: database,
       poolMax: 4,
@@ -80,10 +88,12 @@ export class TestKit {
     })
     const ready = async () => ({ on: this.#database, payloadBytesMax: this.#payloadBytesMax })
     this.schedules = new Schedules(ready, () => {})
+    this.events = new Events(ready)
   }
 
   async open(): Promise<void> {
     await registerKinds(this.#database, [...this.#kinds.values()])
+    await registerEvents(this.#database, this.#defined, [...this.#kinds.values()])
     this.#payloadBytesMax = (await storeSettings(this.#database, {})).payloadBytesMax
     await registerSchedules(this.#database, this.#scheduled, { payloadBytesMax: this.#payloadBytesMax })
     this.#worker = await registerWorker(this.#database, { pools: {}, kinds: [...this.#kinds.keys()], leaseMs })
@@ -106,6 +116,10 @@ export class TestKit {
       requests.map((request) => encodeRequest(request, { payloadBytesMax: this.#payloadBytesMax })),
       false,
     )
+  }
+
+  async publish(request: EventRequest): Promise<{ id: number }> {
+    return this.events.publish(request)
   }
 
   async find(id: number): Promise<Job | undefined> {
@@ -174,7 +188,7 @@ export class TestKit {
       leaseMs,
       trusted: () => true,
       onWriteFailed: (_, error) => {
-        ended = judge(claim, kind, { type: 'retry', error }, 0)
+        ended = judgeFailedWrite(claim, kind, error, 0)
         return ended
       },
       onOver: () => {},

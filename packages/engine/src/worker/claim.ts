@@ -30,6 +30,8 @@ export interface LanedClaims {
   readonly claims: Claim[]
   /** A lane was passed over or had more: look again. */
   readonly again: boolean
+  /** Closed or empty lanes were put out of the way: the next look sees others. */
+  readonly moved: boolean
 }
 
 const columns = 'id, fence, kind, payload, attempt, max_attempts, crashes, rank, owner, root, created_ms, run, event'
@@ -38,7 +40,7 @@ const claimStatement: Statement = { name: 'sluice_claim', text: `select ${column
 
 const lanedStatement: Statement = {
   name: 'sluice_claim_laned',
-  text: `select ${columns}, lane, again from sluice.claim_laned($1, $2, $3, $4, $5)`,
+  text: `select ${columns}, lane, again, moved from sluice.claim_laned($1, $2, $3, $4, $5, $6)`,
 }
 
 const suspectStatement: Statement = {
@@ -50,7 +52,7 @@ type ClaimRow = [
   ...[number, number, string, string, number, number, number, number, string | null, number | null, number],
   ...[run: number | null, event: number | null, lane?: string],
 ]
-type LanedRow = [...Required<ClaimRow>, again: boolean]
+type LanedRow = [...Required<ClaimRow>, again: boolean, moved: boolean]
 /** More lanes a claim would share its slots too thinly; fewer would let a stranger wait. */
 const lanesMax = 16
 
@@ -75,15 +77,19 @@ export async function claimJobs(
   return rows.map(toClaim).toSorted((a, b) => a.rank - b.rank || a.id - b.id)
 }
 
-/** Jobs of the lanes that waited longest, each with its permits reserved. */
+/** Jobs of the lanes that waited longest, each with its permits reserved; up to `ahead` more of lanes that have neither budget nor cap. */
 export async function claimLaned(
   database: Database,
-  { pool, worker, slots, unknownKinds }: Omit<ClaimRequest, 'since'>,
+  { pool, worker, slots, ahead = 0, unknownKinds }: Omit<ClaimRequest, 'since'> & { ahead?: number },
 ): Promise<LanedClaims> {
-  const values = [pool, worker, slots, lanesMax, unknownKinds]
+  const values = [pool, worker, slots, ahead, lanesMax, unknownKinds]
   const rows = await database.send<LanedRow>(database.hot, lanedStatement, values)
-  const claims = rows.filter(([id]) => id !== null).map((row) => toClaim(row.slice(0, -1) as unknown as ClaimRow))
-  return { claims: claims.toSorted((a, b) => a.rank - b.rank || a.id - b.id), again: rows[0]?.at(-1) === true }
+  const claims = rows.filter(([id]) => id !== null).map((row) => toClaim(row.slice(0, -2) as unknown as ClaimRow))
+  return {
+    claims: claims.toSorted((a, b) => a.rank - b.rank || a.id - b.id),
+    again: rows[0]?.at(-2) === true,
+    moved: rows[0]?.at(-1) === true,
+  }
 }
 
 /** One job that was held by processes that died, for a worker that runs nothing else. */

@@ -42,12 +42,12 @@ export class Claimer {
     return found?.claims ?? []
   }
 
-  async laned(pool: string, slots: number): Promise<LanedClaims> {
+  async laned(pool: string, slots: number, ahead: number): Promise<LanedClaims> {
     const { database, worker, unknownKinds } = this.#options
     const found = await this.#try(pool, () =>
-      claimLaned(database, { pool, worker: worker(), slots, unknownKinds: unknownKinds() }),
+      claimLaned(database, { pool, worker: worker(), slots, ahead, unknownKinds: unknownKinds() }),
     )
-    return found ?? { claims: [], again: false }
+    return found ?? { claims: [], again: false, moved: false }
   }
 
   /** A suspect for this process, which runs nothing else; `mine` is false when it does not know the kind. */

@@ -4,11 +4,12 @@
 import type { Kind } from '../job/kind.ts'
 import type { Done, Outcome } from '../job/outcome.ts'
 import { delayAfter } from '../job/retry.ts'
+import { sqlState } from '../postgres/transient.ts'
 import { type StoredError, storeError } from '../support/errors.ts'
 import type { Claim } from './claim.ts'
 
 export type Verdict =
-  | { readonly outcome: 'done'; readonly write?: Done['write']; readonly next?: Done['next'] }
+  | { readonly outcome: 'done'; readonly write?: Done['write']; readonly next?: Done['next']; readonly publish?: Done['publish'] }
   | { readonly outcome: 'retry'; readonly delayMs: number; readonly error: StoredError | undefined }
   | { readonly outcome: 'snooze'; readonly delayMs?: number; readonly runAt?: Date }
   | { readonly outcome: 'failed'; readonly error: StoredError }
@@ -28,6 +29,7 @@ export function judge(claim: Claim, kind: Pick<Kind, 'retry'>, outcome: Outcome,
         outcome: 'done',
         ...(outcome.write ? { write: outcome.write } : {}),
         ...(outcome.next ? { next: outcome.next } : {}),
+        ...(outcome.publish ? { publish: outcome.publish } : {}),
       }
     case 'snooze':
       return outcome.until ? { outcome: 'snooze', runAt: outcome.until } : { outcome: 'snooze', delayMs: outcome.afterMs ?? 0 }
@@ -42,4 +44,10 @@ export function judge(claim: Claim, kind: Pick<Kind, 'retry'>, outcome: Outcome,
       return { outcome: 'retry', delayMs: outcome.afterMs ?? delayAfter(kind.retry, claim.attempt, random), error }
     }
   }
+}
+
+/** What a job caused could not be stored. It is tried again like any failed attempt, but a chain of events does not get shorter by that. */
+export function judgeFailedWrite(claim: Claim, kind: Pick<Kind, 'retry'>, error: unknown, random: number): Verdict {
+  const hopeless = ['EVENT_CYCLE', 'SL006'].includes(sqlState(error) ?? '')
+  return judge(claim, kind, { type: hopeless ? 'fail' : 'retry', error }, random)
 }

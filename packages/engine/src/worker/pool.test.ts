@@ -27,7 +27,7 @@ class Scene {
       max,
       clock: this.clock,
       claim: (slots, since) => this.#claim(slots, since),
-      claimLaned: async () => ({ claims: [], again: false }),
+      claimLaned: async () => ({ claims: [], again: false, moved: false }),
       run: (claim) => this.#run(claim),
       giveBack: (claims) => this.#takeBack(claims),
       unsettled: () => this.unsettled,

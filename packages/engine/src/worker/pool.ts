@@ -10,8 +10,8 @@
  * claim starts its scan a little before the last rank it got (what runs and what is dead lies below), with a look from the very start now
  * and then, so a more urgent job waits a second at most.
  *
- * The open lane and the other lanes are two sources with a flag each. When both may have work they take turns, and jobs of lanes get up to
- * half of the slots; they are never claimed ahead, because their permits are reserved from the claim on.
+ * The open lane and the other lanes are two sources with a flag each. When both may have work they take turns and share the slots. Of lanes with a
+ * budget or a cap nothing is claimed ahead, because permits and places are taken from the claim on; the database sees to it.
  */
 import type { Clock, Timer } from '../support/clock.ts'
 import { type Claim, type LanedClaims, lowestRank } from './claim.ts'
@@ -24,7 +24,7 @@ export interface PoolOptions {
   /** Claims for this pool; resolves to nothing when the process must not claim now. */
   readonly claim: (slots: number, since: number) => Promise<Claim[]>
   /** The same for its lanes. */
-  readonly claimLaned: (slots: number) => Promise<LanedClaims>
+  readonly claimLaned: (slots: number, ahead: number) => Promise<LanedClaims>
   /** Runs one claim to its verdict and hands it to the settler. Never rejects; nothing means that it has ended already. */
   readonly run: (claim: Claim) => Promise<void> | undefined
   /** Takes claims that got no slot in time. */
@@ -42,7 +42,7 @@ const slackMs = 50
 const measureMsMin = 20
 const fullLookEveryMs = 1_000
 const fullLookShare = 50
-const lookAgainMsMin = 10
+const lookAgainMsMin = 4
 const lookAgainMsMax = 5_000
 
 export class Pool {
@@ -54,10 +54,12 @@ export class Pool {
   #queue: Claim[] = []
   #head = 0
   #lanedQueue: Claim[] = []
+  #lanedHead = 0
   #lanedInHand = 0
   #maybeMore = false
   #maybeTurns = false
   #lanesNext = false
+  #startLaned = true
   #lookAgain: Timer | undefined
   #lookAgainMs = lookAgainMsMin
   #backlog = false
@@ -83,7 +85,11 @@ export class Pool {
   }
 
   get waiting(): number {
-    return this.#queue.length - this.#head + this.#lanedQueue.length
+    return this.#queue.length - this.#head + this.#lanedWaiting
+  }
+
+  get #lanedWaiting(): number {
+    return this.#lanedQueue.length - this.#lanedHead
   }
 
   /** There may be work in the open lane, or in the others: look. */
@@ -119,9 +125,10 @@ export class Pool {
   }
 
   #takeWaiting(): Claim[] {
-    const rest = [...this.#lanedQueue, ...this.#queue.slice(this.#head)]
-    this.#lanedInHand -= this.#lanedQueue.length
+    const rest = [...this.#lanedQueue.slice(this.#lanedHead), ...this.#queue.slice(this.#head)]
+    this.#lanedInHand -= this.#lanedWaiting
     this.#lanedQueue = []
+    this.#lanedHead = 0
     this.#queue = []
     this.#head = 0
     return rest
@@ -131,9 +138,13 @@ export class Pool {
     return this.#backlog ? this.max : this.core
   }
 
+  #ahead(): number {
+    return Math.min(aheadMax, Math.floor(this.#perMs * aheadMs))
+  }
+
   #room(): number {
     if (this.#held || this.#options.unsettled() > unsettledMax) return 0
-    const ahead = Math.min(aheadMax, Math.floor(this.#perMs * aheadMs))
+    const ahead = this.#ahead()
     const room = this.#limit() + ahead - this.#running - this.waiting
     // Half of what may be in hand is claimed while the other half runs; less at a time would waste what claiming ahead gains.
     return room >= Math.max(1, ahead / 2) ? Math.min(room, Math.max(this.#limit(), Math.ceil(ahead / 2))) : 0
@@ -141,12 +152,18 @@ export class Pool {
 
   #lanedRoom(): number {
     if (this.#held || this.#lookAgain || this.#options.unsettled() > unsettledMax) return 0
-    const share = this.#maybeMore ? Math.ceil(this.#limit() / 2) : this.#limit() - (this.#running - this.#lanedRunning())
-    return share - this.#lanedInHand
+    // Beside a busy open lane nothing is claimed ahead: a lane that nobody has seen yet should not wait for it.
+    const ahead = this.#maybeMore ? 0 : this.#ahead()
+    const room = this.#lanedShare() + ahead - this.#lanedInHand
+    return room >= Math.max(1, ahead / 2) ? room : 0
+  }
+
+  #lanedShare(): number {
+    return this.#maybeMore ? Math.ceil(this.#limit() / 2) : this.#limit() - (this.#running - this.#lanedRunning())
   }
 
   #lanedRunning(): number {
-    return this.#lanedInHand - this.#lanedQueue.length
+    return this.#lanedInHand - this.#lanedWaiting
   }
 
   async #pump(): Promise<void> {
@@ -180,10 +197,11 @@ export class Pool {
   async #claimLaned(room: number): Promise<Claim[]> {
     this.#maybeTurns = false
     this.#measure()
-    const { claims, again } = await this.#options.claimLaned(room)
+    const slots = Math.min(room, Math.max(1, this.#lanedShare()))
+    const { claims, again, moved } = await this.#options.claimLaned(slots, room - slots)
     this.#lanedInHand += claims.length
-    this.#backlog = claims.length === room
-    if (claims.length > 0) this.#lookAgainMs = lookAgainMsMin
+    this.#backlog = claims.length >= slots
+    if (claims.length > 0 || moved) this.#lookAgainMs = lookAgainMsMin
     else if (again) this.#lookLater()
     if (again || this.#backlog) this.#maybeTurns = true
     return claims
@@ -231,6 +249,10 @@ export class Pool {
       this.#queue = this.#queue.slice(this.#head)
       this.#head = 0
     }
+    if (this.#lanedHead > 0) {
+      this.#lanedQueue = this.#lanedQueue.slice(this.#lanedHead)
+      this.#lanedHead = 0
+    }
     for (const claim of claims) (claim.lane === undefined ? this.#queue : this.#lanedQueue).push(claim)
     this.#patience ??= this.#watch()
   }
@@ -238,8 +260,7 @@ export class Pool {
   #fill(): void {
     // What was claimed while a backlog stood has a slot, also when the backlog is gone by now.
     while (!this.#held && this.#running < this.max && this.waiting > 0) {
-      const claim = this.#lanedQueue.shift() ?? this.#queue[this.#head++]
-      if (!claim) return
+      const claim = this.#nextWaiting()
       this.#running++
       this.#started++
       const laned = claim.lane !== undefined
@@ -247,6 +268,17 @@ export class Pool {
       if (running) void running.then(laned ? this.#afterLanedRun : this.#afterRun)
       else this.#count(laned)
     }
+  }
+
+  /** From both sources in turn. */
+  #nextWaiting(): Claim {
+    const open = this.#head < this.#queue.length
+    if (this.#lanedHead < this.#lanedQueue.length && (this.#startLaned || !open)) {
+      this.#startLaned = false
+      return this.#lanedQueue[this.#lanedHead++] as Claim
+    }
+    this.#startLaned = true
+    return this.#queue[this.#head++] as Claim
   }
 
   /** All that waits now should have started in a while; if it has not, slow jobs took the slots and everything that waits goes back. */

@@ -2,13 +2,15 @@
  * Settler: ends claims, many at a time.
  *
  * Verdicts without a consequence wait here until the current group is on its way, so one statement ends hundreds of them. A verdict with
- * jobs to come joins a grouped transaction; one with a `write` gets a transaction of its own: lock the job under its fence, let the handler
- * write, enqueue what comes next, settle last. A claim whose fence is old is dropped, because somebody else owns that job now.
+ * jobs to come or events to publish joins a grouped transaction; one with a `write` gets a transaction of its own: lock the job under its
+ * fence, let the handler write, settle, then enqueue what comes next and publish what happened. A claim whose fence is old is dropped, because somebody else owns that job now.
  *
  * What passes by itself (deadlock, lock timeout, server away) is tried again from memory until the lease is over. When a group fails for
  * another reason it is settled one by one, so that a bad job cannot take its neighbours with it, and a job whose own write fails is retried
  * like any other failed attempt.
  */
+import { encodeEvent, type Origin } from '../event/event.ts'
+import { publishOn } from '../event/event-store.ts'
 import { enqueueOn } from '../job/enqueue.ts'
 import { addDays, isMissingDay } from '../job/missing-day.ts'
 import { encodeRequest, type Family } from '../job/request.ts'
@@ -109,8 +111,8 @@ export class Settler {
 
   async #settleGroup(group: Ended[]): Promise<void> {
     try {
-      const withChildren = group.some(({ verdict }) => 'next' in verdict && verdict.next)
-      const ended = await (withChildren
+      const consequences = group.some(({ verdict }) => verdict.outcome === 'done' && (verdict.next || verdict.publish))
+      const ended = await (consequences
         ? this.#persist(() => this.#inTransaction(group), writeTriesMax)
         : this.#persist(() => this.#plainly(group), Number.POSITIVE_INFINITY))
       this.#options.onOver(group, ended)
@@ -151,15 +153,20 @@ export class Settler {
       if (held.length === 0) return
       const settled = await settle(database, client, worker(), held, false)
       for (const id of settled.stale) stale.add(id)
-      const parents = held.flatMap(({ claim, verdict }) =>
-        stale.has(claim.id) || verdict.outcome !== 'done' ? [] : (verdict.next ?? []).map((request) => ({ claim, request })),
+      const succeeded = held.flatMap(({ claim, verdict }) =>
+        stale.has(claim.id) || verdict.outcome !== 'done' ? [] : [{ claim, ...verdict }],
       )
+      const parents = succeeded.flatMap(({ claim, next = [] }) => next.map((request) => ({ claim, request })))
       const limits = { payloadBytesMax: payloadBytesMax() }
       const children = parents.map(({ claim, request }) => encodeRequest(request, limits, familyOf(claim)))
       const enqueued = await enqueueOn(client, children, true)
       const added = new Map<number, number>()
       for (const [at, { claim }] of parents.entries())
         if (claim.run !== undefined && enqueued[at]?.created) added.set(claim.run, (added.get(claim.run) ?? 0) + 1)
+      const events = succeeded.flatMap(({ claim, publish = [] }) =>
+        publish.map((request) => encodeEvent(request, limits, originOf(claim))),
+      )
+      await publishOn(client, events)
       await countEnds(database, client, settled, added)
       const orphaned = enqueued.filter((_, at) => settled.below.includes(parents[at]?.claim.id ?? 0)).map(({ id }) => id)
       if (orphaned.length > 0)
@@ -201,6 +208,10 @@ export class Settler {
 
 function familyOf({ id, root, run, event }: Claim): Family {
   return { parent: id, root: root ?? id, run, event }
+}
+
+function originOf({ id, run, event }: Claim): Origin {
+  return { job: id, run, cause: event }
 }
 
 /**

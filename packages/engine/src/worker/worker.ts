@@ -15,7 +15,7 @@ import { Claimer } from './claimer.ts'
 import { type ExecutorDeps, execute } from './executor.ts'
 import type { Beat } from './heartbeat.ts'
 import { HeldClaims } from './held-claims.ts'
-import { breakOff, canceled, handBack, judge, type Verdict } from './judge.ts'
+import { breakOff, canceled, handBack, judgeFailedWrite, type Verdict } from './judge.ts'
 import { OwnProcesses } from './own-process.ts'
 import { Pool } from './pool.ts'
 import { auditWorker, deregisterWorker, markStopping, registerWorker } from './register.ts'
@@ -77,7 +77,7 @@ export class Worker implements Service {
       leaseMs,
       trusted,
       worker: () => this.#id,
-      onWriteFailed: (claim, error) => judge(claim, this.#kind(claim), { type: 'retry', error }, options.random()),
+      onWriteFailed: (claim, error) => judgeFailedWrite(claim, this.#kind(claim), error, options.random()),
       onOver: (group, ended) => this.#forget(group, ended),
     })
     this.#claimer = new Claimer({
@@ -110,7 +110,7 @@ export class Worker implements Service {
           max,
           clock,
           claim: (slots, since) => this.#claimer.open(name, slots, since),
-          claimLaned: (slots) => this.#claimer.laned(name, slots),
+          claimLaned: (slots, ahead) => this.#claimer.laned(name, slots, ahead),
           run: (claim) => this.#run(claim),
           giveBack: (claims) => {
             for (const claim of claims) this.#end(claim, handBack)

@@ -1,0 +1,50 @@
+/**
+ * Budgets: several worker processes spend what a server gives, and the server counts. Windows are short and answers slow, so much of
+ * the budget is under way at any time; resets in the headers are off by a little.
+ */
+import type { Ground } from '../../ground.ts'
+import { pause } from '../../measure/clock.ts'
+import { mean } from '../../measure/statistics.ts'
+import { startChild } from '../../processes/start-child.ts'
+import { prove } from '../../proof.ts'
+import { enqueueCalls } from '../../roles/spend.ts'
+
+const server = { tenants: 8, limit: 60, windowMs: 2_000, answerMs: [20, 120] as const, jitterMs: 100 }
+const workers = 3
+
+export async function budgets(ground: Ground, quick: boolean) {
+  const windows = quick ? 4 : 15
+  const place = await ground.preparedPlace('sluice in lanes')
+  await enqueueCalls(place.databaseUrl, server.tenants, server.limit * (windows + 2))
+  await place.settle()
+  const opened = Promise.withResolvers<string>()
+  const oracle = startChild('oracle', server, (told) => opened.resolve((told as { url: string }).url))
+  const url = await Promise.race([opened.promise, oracle.result.then(() => '')])
+  const spenders = await Promise.all(
+    Array.from({ length: workers }, async () => {
+      const ready = Promise.withResolvers<void>()
+      const child = startChild('spend', { databaseUrl: place.databaseUrl, url, slots: 16 }, () => ready.resolve())
+      await Promise.race([ready.promise, child.result])
+      return child
+    }),
+  )
+  await pause(windows * server.windowMs)
+  oracle.tell('stop')
+  const { calls, overdrawn, unused, pid } = await oracle.result
+  for (const { tell } of spenders) tell('stop')
+  await Promise.all(spenders.map(({ kill }) => kill()))
+  prove(
+    new Set([process.pid, pid, ...spenders.map((child) => child.pid)]).size === workers + 2,
+    'all of them are processes of their own',
+  )
+  await place.drop()
+  return {
+    overdrawn,
+    unusedAtReset: mean(unused),
+    calls,
+    windows: unused.length,
+    workers,
+    ...server,
+    answerMs: [...server.answerMs],
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * An event: the registered name of something that happened, with its schema.
+ *
+ * Calling an event makes a request to publish it: `studyClosed({ id })`. Nothing happens until the request is published or returned in
+ * `done({ publish })`. Kinds subscribe with `on: [studyClosed]` and get its payload as their own.
+ */
+import { z } from 'zod'
+import { encodePayload, isStorable, ownerName } from '../job/request.ts'
+import { SluiceError } from '../support/errors.ts'
+
+export interface EventDefinition<Schema extends z.ZodType> {
+  /** Checked when the event is published; each subscriber checks it by its own schema as well. */
+  readonly payload?: Schema
+}
+
+/** The part of an event that a request and a subscription need. */
+export interface AnyEvent {
+  readonly eventName: string
+  check(payload: unknown): void
+}
+
+export interface EventType<Schema extends z.ZodType = z.ZodType> extends AnyEvent {
+  (payload: z.input<Schema>, options?: EventOptions): EventRequest
+}
+
+export interface EventOptions {
+  /** On whose behalf; the subscribers' jobs have the same owner. */
+  readonly owner?: string
+}
+
+export interface EventRequest {
+  /** Events that this process does not define are named by a string. */
+  readonly event: AnyEvent | string
+  readonly payload: unknown
+  readonly options?: EventOptions
+}
+
+/** Where an event comes from when a job publishes it. */
+export interface Origin {
+  readonly job: number
+  readonly run: number | undefined
+  /** The event that brought the job about. */
+  readonly cause: number | undefined
+}
+
+/** A request that was checked: its name, and the row for the database as JSON text. */
+export interface EncodedEvent {
+  readonly event: string
+  readonly row: string
+}
+
+const optionsSchema = z.strictObject({ owner: ownerName.optional() })
+const reserved = new Set(['run.completed', 'run.failed', 'run.canceled'])
+
+export function defineEvent<Schema extends z.ZodType = z.ZodObject>(
+  name: string,
+  definition: EventDefinition<Schema> = {},
+): EventType<Schema> {
+  if (reserved.has(name))
+    throw new SluiceError('INVALID_OPTION', {
+      field: 'event',
+      problem: `"${name}" is told by the engine; import runCompleted, runFailed or runCanceled`,
+    })
+  return makeEvent(name, definition)
+}
+
+/** Those of the engine itself are made here as well. */
+export function makeEvent<Schema extends z.ZodType>(name: string, definition: EventDefinition<Schema>): EventType<Schema> {
+  if (!/^[a-z][\w.-]{0,99}$/i.test(name))
+    throw new SluiceError('INVALID_OPTION', {
+      field: 'event',
+      problem: `"${name}" is no name: letters, digits, dots and dashes, at most 100`,
+    })
+  const schema = definition.payload ?? z.looseObject({})
+  if (!(schema instanceof z.ZodType))
+    throw new SluiceError('INVALID_OPTION', { field: `${name}.payload`, problem: 'is no zod schema' })
+  const check = (payload: unknown): void => {
+    const parsed = schema.safeParse(payload)
+    if (parsed.success) return
+    const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'payload'}: ${issue.message}`).join('; ')
+    throw new SluiceError('INVALID_PAYLOAD', { kind: name, issues })
+  }
+  const request = (payload: z.input<Schema>, options?: EventOptions): EventRequest => ({
+    event,
+    payload,
+    ...(options ? { options } : {}),
+  })
+  const event: EventType<Schema> = Object.defineProperty(Object.assign(request, { eventName: name, check }), 'name', {
+    value: name,
+  })
+  return event
+}
+
+export function encodeEvent(request: EventRequest, limits: { payloadBytesMax: number }, origin?: Origin): EncodedEvent {
+  const event = typeof request.event === 'string' ? request.event : request.event.eventName
+  if (!isStorable(event)) throw new SluiceError('UNKNOWN_EVENT', { event })
+  const payload = encodePayload(event, request.payload, limits.payloadBytesMax)
+  // Checked as the subscribers will get it: a Date passes its schema here and comes back as text.
+  if (typeof request.event !== 'string') request.event.check(JSON.parse(payload))
+  const { owner } = checkOptions(request.options ?? {})
+  const rest = JSON.stringify({ type: event, owner, ...origin })
+  return { event, row: `{"payload":${payload},${rest.slice(1)}` }
+}
+
+function checkOptions(options: EventOptions): EventOptions {
+  const checked = optionsSchema.safeParse(options)
+  if (!checked.success) {
+    const issue = checked.error.issues[0]
+    throw new SluiceError('INVALID_OPTION', {
+      field: issue?.path.join('.') || 'options',
+      problem: issue?.message ?? 'not usable',
+    })
+  }
+  return options
+}

@@ -1,0 +1,45 @@
+/**
+ * Events, as people publish them and look at them: `engine.publish` and `engine.events`.
+ */
+
+import type { Executor, QueryClient } from '../postgres/client.ts'
+import { explainConnect } from '../postgres/connect.ts'
+import { type EventRequest, encodeEvent } from './event.ts'
+import { type EventPage, findEvent, listEvents, type PublishedEvent, publishOn } from './event-store.ts'
+
+/** A database that is migrated, and its limit. */
+export interface Ready {
+  readonly on: Executor & { readonly pool: QueryClient }
+  readonly payloadBytesMax: number
+}
+
+export interface PublishOptions {
+  /** A client of yours with an open transaction: the event happened if and only if you commit. */
+  readonly client?: QueryClient
+}
+
+export class Events {
+  readonly #ready: () => Promise<Ready>
+
+  constructor(ready: () => Promise<Ready>) {
+    this.#ready = ready
+  }
+
+  async publish(request: EventRequest, { client }: PublishOptions = {}): Promise<{ id: number }> {
+    const { on, payloadBytesMax } = await this.#ready()
+    const encoded = encodeEvent(request, { payloadBytesMax })
+    const [id] = await publishOn(client ?? on.pool, [encoded]).catch((error: unknown) => {
+      throw client ? error : explainConnect(error)
+    })
+    return { id: id as number }
+  }
+
+  /** Newest first. */
+  async list(page: EventPage = {}): Promise<PublishedEvent[]> {
+    return listEvents((await this.#ready()).on, page)
+  }
+
+  async find(id: number): Promise<PublishedEvent | undefined> {
+    return findEvent((await this.#ready()).on, id)
+  }
+}
