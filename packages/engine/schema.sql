@@ -387,7 +387,7 @@ AS $function$
     select h.owner
     from (select t.pool, t.low from sluice.turn t where t.lane = n.key limit 4) t
     cross join lateral (
-      select j.owner from sluice.job j where j.shelf is null and j.pool = t.pool and j.lane = n.key and j.rank >= t.low order by j.rank, j.id limit 20) h
+      select j.owner from sluice.job j where j.shelf is null and j.pool = t.pool and j.lane = n.key and j.rank >= t.low order by j.rank, j.id limit 5) h
     where h.owner = any(string_to_array(n.key, ':'))
     limit 1) j on true
   order by n.key
