@@ -50,7 +50,7 @@ async function run(): Promise<number> {
   closers.push(() => screen.close())
   const words = {
     title: `Sluice · ${workers} workers on PostgreSQL ${server.version}, lease ${leaseMs / 1_000} s`,
-    subtitle: `${orders} orders of 3 to 5 items each, some fail once, some are delayed; three tenants call a server that limits them`,
+    subtitle: `${orders} orders of 3 to 5 items each, some fail or are delayed; three tenants call a server that limits them`,
   }
   const tariff = new TariffServer()
   await tariff.open()

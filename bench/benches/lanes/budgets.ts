@@ -13,7 +13,7 @@ const server = { tenants: 8, limit: 60, windowMs: 2_000, answerMs: [20, 120] as 
 const workers = 3
 
 export async function budgets(ground: Ground, quick: boolean) {
-  const windows = quick ? 4 : 15
+  const windows = quick ? 3 : 15
   const place = await ground.preparedPlace('sluice in lanes')
   await enqueueCalls(place.databaseUrl, server.tenants, server.limit * (windows + 2))
   await place.settle()

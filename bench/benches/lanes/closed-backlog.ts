@@ -10,6 +10,7 @@ import { within } from '../../servers/postgres.ts'
 
 const lanes = 1_000
 const bulk = 10_000
+const atOnce = 50
 
 export async function parkBacklog(place: FreshPlace, jobs: number): Promise<void> {
   const kind = defineKind('bench.parked', { run: () => {} })
@@ -20,8 +21,10 @@ export async function parkBacklog(place: FreshPlace, jobs: number): Promise<void
   })
   const resetAt = new Date(Date.now() + 3_600_000)
   const laneOf = (n: number) => `${n % 2 ? 'paused' : 'spent'}:${n % lanes}`
-  for (let n = 0; n < lanes; n += 1)
-    await (n % 2 ? engine.lanes.pause(laneOf(n), 'bench') : engine.lanes.sync(laneOf(n), { remaining: 0, resetAt }))
+  const close = (n: number) =>
+    n % 2 ? engine.lanes.pause(laneOf(n), 'bench') : engine.lanes.sync(laneOf(n), { remaining: 0, resetAt })
+  for (let first = 0; first < lanes; first += atOnce)
+    await Promise.all(Array.from({ length: atOnce }, (_, at) => close(first + at)))
   for (let first = 0; first < jobs; first += bulk)
     await engine.enqueueMany(Array.from({ length: bulk }, (_, at) => kind({ n: first + at }, { lane: laneOf(first + at) })))
   await engine.start()

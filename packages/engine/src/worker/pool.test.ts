@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { HandClock } from '../testing/hand-clock.ts'
-import { type Claim, lowestRank } from './claim.ts'
+import { type Claim, type LanedClaims, lowestRank } from './claim.ts'
 import { Pool } from './pool.ts'
 
 /** A database of ready jobs and a pool on it. Claims answer when `answer` is called, or by themselves; jobs run until `end`. */
@@ -12,6 +12,9 @@ class Scene {
   readonly ready: Claim[] = []
   readonly started: number[] = []
   readonly back: Claim[] = []
+  /** What looks at the lanes answer, one after the other; then nothing. */
+  readonly lanes: LanedClaims[] = []
+  readonly lanedLooks: { slots: number; ahead: number }[] = []
   readonly pool: Pool
   mostRunning = 0
   unsettled = 0
@@ -27,7 +30,10 @@ class Scene {
       max,
       clock: this.clock,
       claim: (slots, since) => this.#claim(slots, since),
-      claimLaned: async () => ({ claims: [], again: false, moved: false }),
+      claimLaned: async (slots, ahead) => {
+        this.lanedLooks.push({ slots, ahead })
+        return this.lanes.shift() ?? { claims: [], again: false, moved: false }
+      },
       run: (claim) => this.#run(claim),
       giveBack: (claims) => this.#takeBack(claims),
       unsettled: () => this.unsettled,
@@ -329,3 +335,41 @@ async function claimAhead(scene: Scene): Promise<void> {
     await settled()
   }
 }
+
+describe('the lanes of a pool', () => {
+  test('a look that only put closed lanes out of the way is followed by another at once', async () => {
+    const scene = new Scene(5, 5)
+    const passed = { claims: [], again: true, moved: true }
+    scene.lanes.push(passed, passed, { claims: [{ ...claim, id: 7, lane: 'open' }], again: false, moved: false })
+    scene.pool.wake('lanes')
+    await settled()
+    expect(scene.started).toEqual([7])
+  })
+
+  test('one that found lanes that others hold waits, longer each time', async () => {
+    const scene = new Scene(5, 5)
+    for (let i = 0; i < 10; i++) scene.lanes.push({ claims: [], again: true, moved: false })
+    scene.pool.wake('lanes')
+    await settled()
+    expect(scene.lanedLooks).toHaveLength(1)
+    await scene.turn(4)
+    expect(scene.lanedLooks).toHaveLength(2)
+    await scene.turn(4)
+    expect(scene.lanedLooks).toHaveLength(2)
+    await scene.turn(4)
+    expect(scene.lanedLooks).toHaveLength(3)
+  })
+
+  test('jobs of both sources start in turn', async () => {
+    const scene = new Scene(4, 4)
+    scene.add(8)
+    await scene.wake()
+    scene.lanes.push({ claims: [101, 102].map((id) => ({ ...claim, id, lane: 'api' })), again: false, moved: false })
+    scene.pool.wake('lanes')
+    await settled()
+    scene.end(4)
+    await settled()
+    expect(scene.started.filter((id) => id > 100)).toEqual([101, 102])
+    expect(scene.lanedLooks[0]).toEqual({ slots: 2, ahead: 0 })
+  })
+})

@@ -15,6 +15,7 @@
  */
 import type { Clock, Timer } from '../support/clock.ts'
 import { type Claim, type LanedClaims, lowestRank } from './claim.ts'
+import { WaitingClaims } from './waiting-claims.ts'
 
 export interface PoolOptions {
   readonly name: string
@@ -51,15 +52,11 @@ export class Pool {
   readonly max: number
   readonly #options: PoolOptions
   #running = 0
-  #queue: Claim[] = []
-  #head = 0
-  #lanedQueue: Claim[] = []
-  #lanedHead = 0
+  readonly #waiting = new WaitingClaims()
   #lanedInHand = 0
   #maybeMore = false
   #maybeTurns = false
   #lanesNext = false
-  #startLaned = true
   #lookAgain: Timer | undefined
   #lookAgainMs = lookAgainMsMin
   #backlog = false
@@ -85,11 +82,7 @@ export class Pool {
   }
 
   get waiting(): number {
-    return this.#queue.length - this.#head + this.#lanedWaiting
-  }
-
-  get #lanedWaiting(): number {
-    return this.#lanedQueue.length - this.#lanedHead
+    return this.#waiting.size
   }
 
   /** There may be work in the open lane, or in the others: look. */
@@ -125,13 +118,8 @@ export class Pool {
   }
 
   #takeWaiting(): Claim[] {
-    const rest = [...this.#lanedQueue.slice(this.#lanedHead), ...this.#queue.slice(this.#head)]
-    this.#lanedInHand -= this.#lanedWaiting
-    this.#lanedQueue = []
-    this.#lanedHead = 0
-    this.#queue = []
-    this.#head = 0
-    return rest
+    this.#lanedInHand -= this.#waiting.laned
+    return this.#waiting.takeAll()
   }
 
   #limit(): number {
@@ -163,7 +151,7 @@ export class Pool {
   }
 
   #lanedRunning(): number {
-    return this.#lanedInHand - this.#lanedWaiting
+    return this.#lanedInHand - this.#waiting.laned
   }
 
   async #pump(): Promise<void> {
@@ -245,22 +233,14 @@ export class Pool {
   }
 
   #accept(claims: Claim[]): void {
-    if (this.#head > 0) {
-      this.#queue = this.#queue.slice(this.#head)
-      this.#head = 0
-    }
-    if (this.#lanedHead > 0) {
-      this.#lanedQueue = this.#lanedQueue.slice(this.#lanedHead)
-      this.#lanedHead = 0
-    }
-    for (const claim of claims) (claim.lane === undefined ? this.#queue : this.#lanedQueue).push(claim)
+    this.#waiting.add(claims)
     this.#patience ??= this.#watch()
   }
 
   #fill(): void {
     // What was claimed while a backlog stood has a slot, also when the backlog is gone by now.
     while (!this.#held && this.#running < this.max && this.waiting > 0) {
-      const claim = this.#nextWaiting()
+      const claim = this.#waiting.next()
       this.#running++
       this.#started++
       const laned = claim.lane !== undefined
@@ -268,17 +248,6 @@ export class Pool {
       if (running) void running.then(laned ? this.#afterLanedRun : this.#afterRun)
       else this.#count(laned)
     }
-  }
-
-  /** From both sources in turn. */
-  #nextWaiting(): Claim {
-    const open = this.#head < this.#queue.length
-    if (this.#lanedHead < this.#lanedQueue.length && (this.#startLaned || !open)) {
-      this.#startLaned = false
-      return this.#lanedQueue[this.#lanedHead++] as Claim
-    }
-    this.#startLaned = true
-    return this.#queue[this.#head++] as Claim
   }
 
   /** All that waits now should have started in a while; if it has not, slow jobs took the slots and everything that waits goes back. */
