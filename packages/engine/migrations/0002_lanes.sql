@@ -137,6 +137,8 @@ as $$
       select j.owner from sluice.job j where j.shelf is null and j.pool = t.pool and j.lane = n.key and j.rank >= t.low order by j.rank, j.id limit 5) h
     where h.owner = any(string_to_array(n.key, ':'))
     limit 1) j on true
+  -- What is there already is not touched, unless its owner was found: a conflict would wait for the lock of whoever holds it.
+  where (select l.owner is not null or coalesce(o.name, j.owner) is null from sluice.lane l where l.key = n.key) is not true
   order by n.key
   on conflict (key) do update set owner = excluded.owner where lane.owner is null and excluded.owner is not null $$;
 
