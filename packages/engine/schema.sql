@@ -372,19 +372,22 @@ AS $function$
 CREATE OR REPLACE FUNCTION sluice.adopt_lanes(keys text[])
  RETURNS void
  LANGUAGE sql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET jit TO 'off'
 AS $function$
   insert into sluice.lane (key, owner, weight, cap, metered, budget_limit, budget_floor, breaker_after, breaker_for)
   select n.key, coalesce(o.name, j.owner), coalesce(c.weight, 1), c.cap, coalesce(c.metered, false), c.budget_limit, coalesce(c.budget_floor, 0), c.breaker_after,
          c.breaker_for
   from unnest(keys) as n(key)
-  left join sluice.owner o on n.key = 'owner:' || o.name
+  left join sluice.owner o on n.key like 'owner:%' and o.name = substr(n.key, 7)
   left join lateral sluice.class_of(n.key) c on true
   left join lateral (
     -- By way of its turns: the index of jobs begins with the pool, and a walk over all of it is what a lane with a million neighbours would pay.
     select h.owner
     from (select t.pool, t.low from sluice.turn t where t.lane = n.key limit 4) t
     cross join lateral (
-      select j.owner from sluice.job j where j.shelf is null and j.pool = t.pool and j.lane = n.key and j.rank >= t.low order by j.rank, j.id limit 20) h
+      select j.owner from sluice.job j where j.shelf is null and j.pool = t.pool and j.lane = n.key and j.rank >= t.low order by j.rank, j.id limit 5) h
     where h.owner = any(string_to_array(n.key, ':'))
     limit 1) j on true
   -- What is there already is not touched, unless its owner was found: a conflict would wait for the lock of whoever holds it.
@@ -701,7 +704,7 @@ begin
   from sluice.lane l
   where l.key = any(array(select t.lane from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit lanes_max));
   -- Whoever raises what runs for an owner with a cap holds the owner's row.
-  capped := array(select distinct o.name from sluice.lane l join sluice.owner o on o.name = l.owner where l.key = any(keys) and o.cap is not null);
+  capped := array(select o.name from sluice.owner o where o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys))) and o.cap is not null);
   if capped <> '{}' then
     held := array(select o.name from sluice.owner o where o.name = any(capped) order by o.name for no key update skip locked);
     keys := array(select l.key from sluice.lane l where l.key = any(keys) and (l.owner is null or l.owner <> all(capped) or l.owner = any(held)));

@@ -14,15 +14,18 @@ const windows: readonly [name: string, before: string][] = [
 ]
 
 export async function openWindows(client: pg.Client, sleepMs: number): Promise<void> {
-  for (const [name, before] of windows) {
-    const { rows } = await client.query<{ text: string }>(
-      `select pg_get_functiondef(p.oid) as text from pg_proc p where p.pronamespace = 'sluice'::regnamespace and p.proname = $1`,
-      [name],
-    )
-    const text = rows[0]!.text
-    if (text.split(before).length !== 2) throw new Error(`${name} has no place before which to sleep`)
-    await client.query(text.replace(before, `  perform pg_sleep(random() * ${sleepMs / 1_000});\n${before}`))
-  }
+  for (const [name, before] of windows) await inject(client, name, before, `perform pg_sleep(random() * ${sleepMs / 1_000});`)
+}
+
+/** Replaces a function by a copy of it that does something more before a certain place. */
+export async function inject(client: pg.Client, name: string, before: string, what: string): Promise<void> {
+  const { rows } = await client.query<{ text: string }>(
+    `select pg_get_functiondef(p.oid) as text from pg_proc p where p.pronamespace = 'sluice'::regnamespace and p.proname = $1`,
+    [name],
+  )
+  const text = rows[0]!.text
+  if (text.split(before).length !== 2) throw new Error(`${name} has no such place`)
+  await client.query(text.replace(before, `  ${what}\n${before}`))
 }
 
 export interface Place {

@@ -121,19 +121,20 @@ as $$
 -- name is a part of its own, as in github:4711:core; a lane that many share belongs to nobody. One that was made by hand finds its owner at its first claim.
 create function sluice.adopt_lanes(keys text[]) returns void
 language sql
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
   insert into sluice.lane (key, owner, weight, cap, metered, budget_limit, budget_floor, breaker_after, breaker_for)
   select n.key, coalesce(o.name, j.owner), coalesce(c.weight, 1), c.cap, coalesce(c.metered, false), c.budget_limit, coalesce(c.budget_floor, 0), c.breaker_after,
          c.breaker_for
   from unnest(keys) as n(key)
-  left join sluice.owner o on n.key = 'owner:' || o.name
+  left join sluice.owner o on n.key like 'owner:%' and o.name = substr(n.key, 7)
   left join lateral sluice.class_of(n.key) c on true
   left join lateral (
     -- By way of its turns: the index of jobs begins with the pool, and a walk over all of it is what a lane with a million neighbours would pay.
     select h.owner
     from (select t.pool, t.low from sluice.turn t where t.lane = n.key limit 4) t
     cross join lateral (
-      select j.owner from sluice.job j where j.shelf is null and j.pool = t.pool and j.lane = n.key and j.rank >= t.low order by j.rank, j.id limit 20) h
+      select j.owner from sluice.job j where j.shelf is null and j.pool = t.pool and j.lane = n.key and j.rank >= t.low order by j.rank, j.id limit 5) h
     where h.owner = any(string_to_array(n.key, ':'))
     limit 1) j on true
   -- What is there already is not touched, unless its owner was found: a conflict would wait for the lock of whoever holds it.

@@ -52,7 +52,7 @@ begin
   from sluice.lane l
   where l.key = any(array(select t.lane from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit lanes_max));
   -- Whoever raises what runs for an owner with a cap holds the owner's row.
-  capped := array(select distinct o.name from sluice.lane l join sluice.owner o on o.name = l.owner where l.key = any(keys) and o.cap is not null);
+  capped := array(select o.name from sluice.owner o where o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys))) and o.cap is not null);
   if capped <> '{}' then
     held := array(select o.name from sluice.owner o where o.name = any(capped) order by o.name for no key update skip locked);
     keys := array(select l.key from sluice.lane l where l.key = any(keys) and (l.owner is null or l.owner <> all(capped) or l.owner = any(held)));

@@ -1,0 +1,64 @@
+/**
+ * Pausing an owner stops all of its jobs at once, in every process: in its lanes, in lanes it shares with others, and without a lane. Times
+ * are the database's, which also stamps the start of every claim.
+ */
+import type pg from 'pg'
+import { expect } from 'vitest'
+import { laneKinds, work } from '../programs/lane-kinds.ts'
+import { effectTable } from '../programs/step-kinds.ts'
+import { eventually } from '../support/database.ts'
+import { test } from '../support/processes.ts'
+
+const pools = { light: { core: 10, max: 10 } }
+const lanes = ['ann:core', 'ann:graphql', 'shared', undefined]
+
+const now = async (client: pg.Client): Promise<string> =>
+  (await client.query<{ at: string }>('select clock_timestamp()::text as at')).rows[0]!.at
+
+/** Jobs of the owner that a claim took in between. */
+async function startedBetween(client: pg.Client, owner: string, from: string, to: string): Promise<number> {
+  const { rowCount } = await client.query(
+    `select id from sluice.job where owner = $1 and started_at > $2::timestamptz and started_at < $3::timestamptz
+     union all select id from sluice.job_ledger where owner = $1 and started_at > $2::timestamptz and started_at < $3::timestamptz`,
+    [owner, from, to],
+  )
+  return rowCount ?? 0
+}
+
+test('[E-21] once the pause of an owner has committed, no process starts a job of its own, and those of others go on', async ({
+  client,
+  engines,
+  program,
+}) => {
+  await client.query(effectTable)
+  const engine = engines({ kinds: laneKinds })
+  const workers = [1, 2].map(() => program('lane-worker', { pools, lease: '2s' }))
+  await Promise.all(workers.map((worker) => worker.hears('worker')))
+  const jobs = Array.from({ length: 4_000 }, (_, n) => {
+    const lane = lanes[n % lanes.length]
+    return work({ ms: 10 }, { owner: n % 8 < 4 ? 'ann' : 'bob', ...(lane === undefined ? {} : { lane }) })
+  })
+  await engine.enqueueMany(jobs)
+
+  const began = await now(client)
+  let [early, others] = [0, 0]
+  for (let round = 0; round < 8; round++) {
+    const resumed = await now(client)
+    await eventually(async () => (await startedBetween(client, 'ann', resumed, await now(client))) > 20)
+    await engine.pause({ scope: 'owner', name: 'ann' }, 'token revoked')
+    const paused = await now(client)
+    await eventually(async () => (await startedBetween(client, 'bob', paused, await now(client))) > 20)
+    const looked = await now(client)
+    early += await startedBetween(client, 'ann', paused, looked)
+    others += await startedBetween(client, 'bob', paused, looked)
+    await engine.resume({ scope: 'owner', name: 'ann' })
+  }
+  const { rows } = await client.query(`select count(distinct worker)::int as workers from sluice.job_ledger where owner = 'ann'`)
+  console.log(`owner paused 8 times: ${JSON.stringify({ early, others, ...rows[0] })}`)
+  expect(early).toBe(0)
+  expect(rows[0].workers).toBe(2)
+  expect(await startedBetween(client, 'ann', began, await now(client))).toBeGreaterThan(100)
+  // Nothing was forgotten.
+  await eventually(async () => (await client.query('select from sluice.job')).rowCount === 0, 60_000)
+  expect((await client.query(`select from sluice.job_ledger where state = 'succeeded'`)).rowCount).toBe(jobs.length)
+})
