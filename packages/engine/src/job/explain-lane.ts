@@ -1,7 +1,7 @@
 /**
  * Why a job does not leave its lane: the first reason that holds, in the order in which a claim looks.
  */
-import type { Explanation, LaneAround, OwnerAround, Surroundings } from './explain.ts'
+import type { Explanation, LaneAround, OwnerAround, Surroundings } from './explanation.ts'
 import type { Job } from './job-store.ts'
 
 export function explainLane(job: Job, { now, lane, owner }: Surroundings): Explanation | undefined {

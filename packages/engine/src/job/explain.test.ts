@@ -1,6 +1,7 @@
 /** "Why is this job not running?" as a pure decision: each reason, and which one is named when several hold. */
 import { expect, test } from 'vitest'
-import { aheadMax, type Explanation, explain, type LaneAround, type OwnerAround, type Surroundings } from './explain.ts'
+import { aheadMax, explain } from './explain.ts'
+import type { Explanation, LaneAround, OwnerAround, Surroundings } from './explanation.ts'
 import type { Job } from './job-store.ts'
 
 const now = new Date('2030-01-01T12:00:00Z')

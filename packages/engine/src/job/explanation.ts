@@ -1,0 +1,66 @@
+/**
+ * What is known about a job that does not run, and what is said about it.
+ */
+
+export interface Explanation {
+  readonly reason:
+    | 'unknown'
+    | 'finished'
+    | 'running'
+    | 'stopping'
+    | 'failed'
+    | 'not before'
+    | 'waiting for another job'
+    | 'waiting for leader'
+    | 'paused'
+    | 'held'
+    | 'budget used up'
+    | 'cap reached'
+    | 'one job finds out'
+    | 'breaker open'
+    | 'no worker for this pool'
+    | 'no worker knows this kind'
+    | 'runs alone next'
+    | 'pool full'
+    | 'next in line'
+  /** One sentence for a person. */
+  readonly text: string
+  readonly until?: Date
+}
+
+export interface Surroundings {
+  readonly now: Date
+  readonly leaderUntil: Date
+  readonly followsKey: boolean
+  readonly kindPaused: { reason: string | null } | null
+  readonly poolPaused: { reason: string | null } | null
+  /** The lane it waits in, and its owner if that has limits. Nothing for the open lane. */
+  readonly lane: LaneAround | null
+  readonly owner: OwnerAround | null
+  /** Live processes that serve the job's pool. */
+  readonly workers: readonly { name: string; knowsKind: boolean; max: number; running: number }[]
+  /** Ready jobs of the pool that go first, counted up to `aheadMax`. */
+  readonly ahead: number
+}
+
+/** Times as text, for they come in JSON. */
+export interface LaneAround {
+  readonly paused: string | null
+  readonly holdUntil: string | null
+  readonly brokenUntil: string | null
+  readonly inFlight: number
+  readonly cap: number | null
+  readonly metered: boolean
+  /** Null when nothing is known of the window that runs now. */
+  readonly permits: number | null
+  readonly resetAt: string | null
+  readonly cost: number
+}
+
+export interface OwnerAround {
+  readonly name: string
+  readonly paused: string | null
+  readonly holdUntil: string | null
+  readonly cap: number | null
+  readonly inFlight: number
+}
