@@ -48,7 +48,7 @@ test('[E-12] [E-21] with every window between lock and look forced open, no lane
   const [enqueued, disturbances, ends] = await Promise.all([
     Promise.all([1, 2, 3].map(() => enqueueUntil(database.url, engine, over))),
     Promise.all([1, 2].map(() => disturb(database.url, engine, { lanes, owners }, over))),
-    endWorkers(workers, start, over),
+    endWorkers(client, workers, start, over),
   ])
   const committed = enqueued.flat()
   const startedMs = performance.now()
@@ -105,16 +105,23 @@ async function enqueueUntil(url: string, engine: Engine, over: () => boolean): P
   return committed
 }
 
+/** Kills one while it holds jobs, then lets one leave in order, and so on; each has a successor. */
 async function endWorkers(
+  client: pg.Client,
   workers: Program[],
   start: () => Program,
   over: () => boolean,
 ): Promise<{ kills: number; leaves: number }> {
   const ends = { kills: 0, leaves: 0 }
   while (!over()) {
-    await wait(600 + Math.random() * 900)
+    await wait(300 + Math.random() * 600)
     const place = Math.floor(Math.random() * workers.length)
-    const kill = Math.random() < 0.5
+    const kill = ends.kills <= ends.leaves
+    if (kill) {
+      const { worker } = await workers[place]!.hears('worker')
+      const holds = async () => (await client.query('select from sluice.job where worker = $1', [worker])).rowCount! > 0
+      await eventually(async () => over() || (await holds()))
+    }
     workers[place]!.signal(kill ? 'SIGKILL' : 'SIGTERM')
     ends[kill ? 'kills' : 'leaves']++
     workers[place] = start()

@@ -14,7 +14,9 @@
  * budget or a cap nothing is claimed ahead, because permits and places are taken from the claim on; the database sees to it.
  */
 import type { Clock, Timer } from '../support/clock.ts'
-import { type Claim, type LanedClaims, lowestRank } from './claim.ts'
+import type { Claim, LanedClaims } from './claim.ts'
+import { Pace } from './pace.ts'
+import { ScanStart } from './scan-start.ts'
 import { WaitingClaims } from './waiting-claims.ts'
 
 export interface PoolOptions {
@@ -35,14 +37,8 @@ export interface PoolOptions {
 }
 
 const aheadMs = 40
-const aheadMax = 1_000
 const unsettledMax = 4_000
 const waitMsMax = 5 * aheadMs
-const slackMs = 50
-/** Jobs that end in lockstep look fast in a shorter window. */
-const measureMsMin = 20
-const fullLookEveryMs = 1_000
-const fullLookShare = 50
 const lookAgainMsMin = 4
 const lookAgainMsMax = 5_000
 
@@ -51,6 +47,8 @@ export class Pool {
   readonly core: number
   readonly max: number
   readonly #options: PoolOptions
+  readonly #pace: Pace
+  readonly #scanStart: ScanStart
   #running = 0
   readonly #waiting = new WaitingClaims()
   #lanedInHand = 0
@@ -62,16 +60,13 @@ export class Pool {
   #backlog = false
   #claiming = false
   #held = false
-  #since = lowestRank
-  #nextFullLookMs = 0
   #started = 0
   #patience: Timer | undefined
-  #ended = 0
-  #measuredAtMs = 0
-  #perMs = 0
 
   constructor(options: PoolOptions) {
     this.#options = options
+    this.#pace = new Pace(options.clock)
+    this.#scanStart = new ScanStart(options.clock)
     this.name = options.name
     this.core = options.core
     this.max = options.max
@@ -126,13 +121,9 @@ export class Pool {
     return this.#backlog ? this.max : this.core
   }
 
-  #ahead(): number {
-    return Math.min(aheadMax, Math.floor(this.#perMs * aheadMs))
-  }
-
   #room(): number {
     if (this.#held || this.#options.unsettled() > unsettledMax) return 0
-    const ahead = this.#ahead()
+    const ahead = this.#pace.in(aheadMs)
     const room = this.#limit() + ahead - this.#running - this.waiting
     // Half of what may be in hand is claimed while the other half runs; less at a time would waste what claiming ahead gains.
     return room >= Math.max(1, ahead / 2) ? Math.min(room, Math.max(this.#limit(), Math.ceil(ahead / 2))) : 0
@@ -141,7 +132,7 @@ export class Pool {
   #lanedRoom(): number {
     if (this.#held || this.#lookAgain || this.#options.unsettled() > unsettledMax) return 0
     // Beside a busy open lane nothing is claimed ahead: a lane that nobody has seen yet should not wait for it.
-    const ahead = this.#maybeMore ? 0 : this.#ahead()
+    const ahead = this.#maybeMore ? 0 : this.#pace.in(aheadMs)
     const room = this.#lanedShare() + ahead - this.#lanedInHand
     return room >= Math.max(1, ahead / 2) ? room : 0
   }
@@ -184,7 +175,7 @@ export class Pool {
 
   async #claimLaned(room: number): Promise<Claim[]> {
     this.#maybeTurns = false
-    this.#measure()
+    this.#pace.measure()
     const slots = Math.min(room, Math.max(1, this.#lanedShare()))
     const { claims, again, moved } = await this.#options.claimLaned(slots, room - slots)
     this.#lanedInHand += claims.length
@@ -206,30 +197,14 @@ export class Pool {
 
   async #claim(room: number): Promise<Claim[]> {
     this.#maybeMore = false
-    this.#measure()
-    const sentMs = this.#options.clock.monotonic()
-    const full = sentMs >= this.#nextFullLookMs
-    const claims = await this.#options.claim(room, full ? lowestRank : this.#since)
+    this.#pace.measure()
+    const look = this.#scanStart.next()
+    const claims = await this.#options.claim(room, look.since)
     this.#backlog = claims.length === room
     // A short look that did not start at the very start says nothing about what lies before: the next one does.
-    if (this.#backlog || !full) this.#maybeMore = true
-    this.#remember(claims, full, sentMs)
+    if (this.#backlog || !look.full) this.#maybeMore = true
+    this.#scanStart.remember(look, claims.at(-1), this.#backlog)
     return claims
-  }
-
-  #remember(claims: Claim[], full: boolean, sentMs: number): void {
-    const last = claims.at(-1)
-    if (!this.#backlog || last === undefined) {
-      this.#since = lowestRank
-      this.#nextFullLookMs = 0
-      return
-    }
-    // Only a look from the start knows where the living begin.
-    if (full) {
-      const tookMs = this.#options.clock.monotonic() - sentMs
-      this.#nextFullLookMs = sentMs + Math.max(fullLookEveryMs, tookMs * fullLookShare)
-    }
-    this.#since = last.rank - slackMs
   }
 
   #accept(claims: Claim[]): void {
@@ -257,8 +232,7 @@ export class Pool {
     return this.#options.clock.after(waitMsMax, () => {
       this.#patience = undefined
       if (this.#started < due && this.waiting > 0) {
-        this.#perMs = 0
-        this.#ended = 0
+        this.#pace.forget()
         this.#maybeMore = true
         this.#options.giveBack(this.#takeWaiting())
         this.goOn()
@@ -268,7 +242,7 @@ export class Pool {
 
   #count(laned: boolean): void {
     this.#running--
-    this.#ended++
+    this.#pace.count()
     if (laned) this.#lanedInHand--
   }
 
@@ -279,15 +253,5 @@ export class Pool {
     this.#count(laned)
     this.#fill()
     this.goOn()
-  }
-
-  /** How fast jobs end here, smoothed: what to claim ahead follows from it. */
-  #measure(): void {
-    const nowMs = this.#options.clock.monotonic()
-    const tookMs = nowMs - this.#measuredAtMs
-    if (tookMs < measureMsMin) return
-    this.#perMs = tookMs > 1_000 ? this.#ended / tookMs : (this.#perMs + this.#ended / tookMs) / 2
-    this.#ended = 0
-    this.#measuredAtMs = nowMs
   }
 }
