@@ -28,7 +28,7 @@ class Scene {
     const database = {
       client: async () => {
         this.connections++
-        return { end: async () => {} }
+        return { once: () => {}, end: async () => {} }
       },
       send: async () => {
         this.asked++
@@ -202,7 +202,7 @@ describe('[E-27] a beat that fails', () => {
   test('because the answer never comes is given up after five seconds', async () => {
     const scene = new Scene()
     let ended = 0
-    const client = { end: async () => void ended++ }
+    const client = { once: () => {}, end: async () => void ended++ }
     const database = { client: async () => client, send: () => new Promise(() => {}) }
     Object.assign(scene, { late: true })
     const heartbeat = new Heartbeat({ ...optionsOf(scene), database: database as unknown as Database })

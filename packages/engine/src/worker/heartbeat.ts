@@ -146,15 +146,16 @@ export class Heartbeat implements Service {
     } catch (error) {
       if (this.answered) log.warn('heartbeat failed', { reason: String(error) })
       this.answered = false
-      await this.#client?.end().catch(() => {})
+      const broken = this.#client
       this.#client = undefined
+      await broken?.end().catch(() => {})
     }
     if (!this.#stopped) this.#timer = clock.after(waitMs, () => void this.beatNow())
   }
 
   async #ask(): Promise<Beat> {
     const { database, leaseMs, pools, mayLead, worker, unknownKinds, running, clock } = this.#options
-    this.#client ??= await database.client('heartbeat')
+    this.#client ??= await this.#connect()
     const client = this.#client
     // A half-open connection never answers; ending it makes the statement fail.
     const late = clock.after(answerTimeoutMs, () => void client.end().catch(() => {}))
@@ -186,6 +187,17 @@ export class Heartbeat implements Service {
     } finally {
       late.cancel()
     }
+  }
+
+  /** A connection that ends tells at once that the server is away; the next beat may be seconds off. */
+  async #connect(): Promise<pg.Client> {
+    const client = await this.#options.database.client('heartbeat')
+    client.once('end', () => {
+      if (this.#client !== client || this.#stopped) return
+      this.#client = undefined
+      void this.beatNow()
+    })
+    return client
   }
 
   #nextMs(beat: Beat): number {
