@@ -11,6 +11,7 @@ import type { sendSamples } from '../roles/send-samples.ts'
 import type { spend } from '../roles/spend.ts'
 import type { tellStarts } from '../roles/tell-starts.ts'
 import type { workInRuns } from '../roles/work-in-runs.ts'
+import type { Answer, Line } from './line.ts'
 
 export interface Roles {
   drain: typeof drain
@@ -25,15 +26,6 @@ export interface Roles {
   workInRuns: typeof workInRuns
 }
 export type RoleName = keyof Roles
-
-/** What a role has besides its input: a line to the process that started it. */
-export interface Line {
-  tell(message: unknown): void
-  /** The next thing that the other side says. */
-  told(): Promise<unknown>
-}
-
-export type Answer = { told: unknown } | { error: string } | { result: unknown }
 
 type AnyRole = (input: unknown, line: Line) => Promise<unknown>
 

@@ -4,7 +4,7 @@
  */
 import { createEngine, defineKind, done } from '@sluice/engine'
 import { z } from 'zod'
-import type { Line } from '../processes/child.ts'
+import type { Line } from '../processes/line.ts'
 
 export interface HoldJobsInput {
   readonly databaseUrl: string

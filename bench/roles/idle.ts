@@ -5,7 +5,7 @@
 import { createEngine } from '@sluice/engine'
 import { noop } from '../contenders/sluice-kind.ts'
 import { pause } from '../measure/clock.ts'
-import type { Line } from '../processes/child.ts'
+import type { Line } from '../processes/line.ts'
 
 export interface IdleInput {
   readonly databaseUrl: string

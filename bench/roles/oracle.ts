@@ -8,7 +8,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { wallMs } from '../measure/clock.ts'
-import type { Line } from '../processes/child.ts'
+import type { Line } from '../processes/line.ts'
 
 export interface OracleInput {
   readonly tenants: number

@@ -7,8 +7,8 @@
 import type { Place } from '../contenders/contender.ts'
 import { contenderNamed } from '../contenders/roster.ts'
 import { monotonicMs, pause } from '../measure/clock.ts'
-import { startChild } from '../processes/start-child.ts'
-import type { StartTold } from './tell-starts.ts'
+import { forkChild } from '../processes/fork-child.ts'
+import type { StartTold, TellStartsInput } from './tell-starts.ts'
 
 export interface SamplesInput {
   readonly contender: string
@@ -30,7 +30,7 @@ export async function sendSamples(input: SamplesInput): Promise<SamplesFigures> 
   const { contender, place } = input
   const waiting = new Map<number, (atMs: number) => void>()
   const ready = Promise.withResolvers<void>()
-  const worker = startChild('tellStarts', { contender, place }, (message) => {
+  const worker = forkChild<{ pid: number }>('tellStarts', { contender, place } satisfies TellStartsInput, (message) => {
     const told = message as StartTold
     if (told === 'ready') ready.resolve()
     else waiting.get(told.n)?.(told.atMs)

@@ -4,7 +4,7 @@
 import type { Place } from '../contenders/contender.ts'
 import { contenderNamed } from '../contenders/roster.ts'
 import { monotonicMs } from '../measure/clock.ts'
-import type { Line } from '../processes/child.ts'
+import type { Line } from '../processes/line.ts'
 
 export interface TellStartsInput {
   readonly contender: string

@@ -9,7 +9,7 @@ import { createEngine, defineRun, done, type Engine } from '@sluice/engine'
 import { z } from 'zod'
 import { noop } from '../contenders/sluice-kind.ts'
 import { monotonicMs, pause } from '../measure/clock.ts'
-import type { Line } from '../processes/child.ts'
+import type { Line } from '../processes/line.ts'
 
 export interface WorkInRunsInput {
   readonly databaseUrl: string
