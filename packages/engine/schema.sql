@@ -6,6 +6,8 @@ create type sluice.job_state as enum ('scheduled', 'ready', 'paused', 'running',
 
 create type sluice.lane_change as (lane text, jobs integer, cost integer, refund integer, good integer, bad integer);
 
+create type sluice.ready_job as (pool text, lane text, rank bigint);
+
 create type sluice.run_end as (run bigint, job bigint, state sluice.job_state);
 
 -- tables
@@ -362,13 +364,6 @@ begin
   end loop;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.add_turn(in_pool text, in_lane text, in_low bigint)
- RETURNS void
- LANGUAGE sql
-AS $function$
-  insert into sluice.turn (pool, lane, low, served_at)
-  values (in_pool, in_lane, in_low, coalesce((select l.served_at from sluice.lane l where l.key = in_lane), '-infinity')) $function$;
-
 CREATE OR REPLACE FUNCTION sluice.adopt_lanes(keys text[])
  RETURNS void
  LANGUAGE sql
@@ -402,7 +397,7 @@ CREATE OR REPLACE FUNCTION sluice.audit(in_worker bigint, held bigint[])
  SET enable_bitmapscan TO 'off'
 AS $function$
 declare
-  topics text[];
+  ready sluice.ready_job[];
   lanes sluice.lane_change[];
   n integer;
 begin
@@ -410,14 +405,12 @@ begin
     update sluice.job j
     set state = 'ready', fence = j.fence + 1, worker = null, attempt = j.attempt - 1
     where j.shelf is null and j.state = 'running' and j.worker = in_worker and j.id <> all(held)
-    returning j.pool, j.lane, j.rank, j.cost),
-  turns as (
-    select sluice.add_turn(b.pool, b.lane, min(b.rank)) from back b where b.lane <> '' group by b.pool, b.lane)
+    returning j.pool, j.lane, j.rank, j.cost)
   -- These calls were never made: the permits are given back.
-  select array_agg(distinct sluice.topic(pool, lane)), array_agg(row(lane, 1, cost, cost, 0, 0)::sluice.lane_change) filter (where lane <> ''), count(*)
-  into topics, lanes, n
-  from back, (select count(*) from turns) t;
-  perform sluice.wake(topics, null);
+  select array_agg(row(pool, lane, rank)::sluice.ready_job), array_agg(row(lane, 1, cost, cost, 0, 0)::sluice.lane_change) filter (where lane <> ''), count(*)
+  into ready, lanes, n
+  from back;
+  perform sluice.wake(sluice.line_up(ready), null);
   if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
   return n;
 end $function$;
@@ -514,29 +507,25 @@ AS $function$
 #variable_conflict use_column
 declare
   at timestamptz := sluice.now();
+  why jsonb := case when reason is not null then jsonb_build_object('message', reason) end;
+  gone bigint[];
   follow text[];
   ended sluice.run_end[];
 begin
   perform 1 from sluice.job j where j.id = any(ids) order by j.id for update;
+  gone := array(select j.id from sluice.job j where j.id = any(ids) and j.state <> 'running');
   ended := array(select row(j.run, j.id, 'canceled')::sluice.run_end from sluice.job j where j.id = any(ids) and j.state not in ('running', 'failed') and j.run is not null);
   return query
   with told as (
     update sluice.job j
     set cancel_at = coalesce(j.cancel_at, at),
         cancel_below = nullif(coalesce(j.cancel_below, false) or below, false),
-        error = coalesce(case when reason is not null then jsonb_build_object('message', reason) end, j.error)
+        error = coalesce(why, j.error)
     where j.id = any(ids) and j.state = 'running'
-    returning j.id, pg_notify('sluice', 'cancel:' || j.worker || ':' || j.id)),
-  gone as (
-    delete from sluice.job j where j.id = any(ids) and j.state <> 'running' returning j.*),
-  booked as (
-    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
-                                   started_at, finished_at, error)
-    select g.id, g.kind, g.pool, g.lane, g.owner, 'canceled', g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
-           g.started_at, at, coalesce(case when reason is not null then jsonb_build_object('message', reason) end, g.error)
-    from gone g)
+    returning j.id, pg_notify('sluice', 'cancel:' || j.worker || ':' || j.id))
   select t.id, 'requested' from told t
-  union all select g.id, 'canceled' from gone g;
+  union all select g.id, 'canceled' from unnest(gone) as g(id);
+  perform sluice.retire(gone, 'canceled', why);
   select array_agg(j.after_key) into follow from sluice.job j
   where j.after_key is not null and not exists (select from sluice.job h where h.key = j.after_key and h.shelf is distinct from 'failed');
   if follow is not null then perform sluice.release_followers(follow); end if;
@@ -893,15 +882,7 @@ AS $function$ select kind || case when key is not null then '/' || key
 CREATE OR REPLACE FUNCTION sluice.discard(ids bigint[])
  RETURNS integer
  LANGUAGE sql
-AS $function$
-  with gone as (delete from sluice.job j where j.id = any(ids) and j.state = 'failed' returning j.*),
-  booked as (
-    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
-                                   started_at, finished_at, error)
-    select g.id, g.kind, g.pool, g.lane, g.owner, 'failed', g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
-           g.started_at, sluice.now(), g.error
-    from gone g)
-  select count(*)::int from gone $function$;
+AS $function$ select sluice.retire(array(select j.id from sluice.job j where j.id = any(ids) and j.state = 'failed' order by j.id for update), 'failed', null) $function$;
 
 CREATE OR REPLACE FUNCTION sluice.due_schedules(in_term bigint, batch integer, OUT leads boolean, OUT now_ms double precision, OUT next_ms double precision, OUT due jsonb)
  RETURNS record
@@ -1041,7 +1022,7 @@ begin
   created := made.created;
   -- A job that was found and changed was locked meanwhile: a claim may have skipped it.
   if wake and made.state is not null then
-    perform sluice.wake(case when made.topic is not null then array[made.topic] end, case when made.state = 'scheduled' then due end);
+    perform sluice.wake(made.topics, case when made.state = 'scheduled' then due end);
   end if;
 end $function$;
 
@@ -1127,7 +1108,8 @@ declare
   step_ms bigint := (select priority_step_ms from sluice.setting);
   s sluice.setting;
   paused_kinds text[] := array(select name from sluice.pause where scope = 'kind');
-  ready text[];
+  ready sluice.ready_job[];
+  topics text[];
   due timestamptz;
   rest json;
   r record;
@@ -1171,17 +1153,15 @@ begin
     where unique_for is null and (mode is null or mode = 'keep' or (mode = 'once' and id in (select job from once)))
     order by full_key nulls last, ordinality      -- two statements that share keys must meet them in the same order; of equal rows the first is kept
     on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
-    returning id, state, pool, lane, rank, run_at),
-  turns as (
-    insert into sluice.turn (pool, lane, low, served_at)
-    select f.pool, f.lane, f.low, coalesce((select l.served_at from sluice.lane l where l.key = f.lane), '-infinity')
-    from (select pool, lane, min(rank) as low from fresh where lane <> '' and state = 'ready' group by pool, lane) f)
+    returning id, state, pool, lane, rank, run_at)
   select (select array_agg(id) from (select id from input order by ordinality) i),
-         array(select distinct sluice.topic(pool, lane) from fresh where state = 'ready'),
+         (select array_agg(row(f.pool, f.lane, f.low)::sluice.ready_job)
+          from (select pool, lane, min(rank) as low from fresh where state = 'ready' group by pool, lane) f),
          (select min(run_at) from fresh),
          case when (select count(*) from fresh) < jsonb_array_length(jobs)
               then (select json_agg(to_json(i) order by i.full_key, i.ordinality) from input i where not exists (select from fresh f where f.id = i.id)) end
   into ids, ready, due, rest;
+  topics := sluice.line_up(ready);
 
   if rest is not null then
     for r in select * from json_to_recordset(rest) as (
@@ -1192,14 +1172,14 @@ begin
         r.unique_for, r.debounce_max_ms * interval '1 ms', r.parent, r.root, r.lane, r.cost, r.run, r.event);
       ids[r.ordinality] := made.id;
       if not made.created then existing := existing || r.ordinality; end if;
-      if made.topic is not null then ready := ready || made.topic; end if;
+      topics := topics || made.topics;
       if made.state = 'scheduled' then due := least(due, r.due_at); end if;
     end loop;
   end if;
-  if wake then perform sluice.wake(ready, due); end if;
+  if wake then perform sluice.wake(topics, due); end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue_one(kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, run_at timestamp with time zone, key text, mode text, unique_for interval, debounce_max interval, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint, OUT id bigint, OUT created boolean, OUT state sluice.job_state, OUT topic text)
+CREATE OR REPLACE FUNCTION sluice.enqueue_one(kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, run_at timestamp with time zone, key text, mode text, unique_for interval, debounce_max interval, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint, OUT id bigint, OUT created boolean, OUT state sluice.job_state, OUT topics text[])
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -1253,10 +1233,7 @@ begin
       if found then
         enqueue_one.id := put.id;
         enqueue_one.state := put.state;
-        if put.state = 'ready' then
-          topic := sluice.topic(put.pool, put.lane);
-          if put.lane <> '' then perform sluice.add_turn(put.pool, put.lane, put.rank); end if;
-        end if;
+        if put.state = 'ready' then topics := sluice.line_up(array[row(put.pool, put.lane, put.rank)::sluice.ready_job]); end if;
         return;
       end if;
     end if;
@@ -1274,10 +1251,7 @@ begin
       enqueue_one.id := put.id;
       enqueue_one.state := put.state;
       created := true;
-      if put.state = 'ready' then
-        topic := sluice.topic(enqueue_one.pool, enqueue_one.lane);
-        if enqueue_one.lane <> '' then perform sluice.add_turn(enqueue_one.pool, enqueue_one.lane, put.rank); end if;
-      end if;
+      if put.state = 'ready' then topics := sluice.line_up(array[row(enqueue_one.pool, enqueue_one.lane, put.rank)::sluice.ready_job]); end if;
       if enqueue_one.unique_for is not null then
         update sluice.key_window w set until = sluice.now() + enqueue_one.unique_for, job = enqueue_one.id where w.key = full_key;
       end if;
@@ -1439,6 +1413,20 @@ begin
   perform sluice.wake(sluice.reopen(keys), sluice.next_opening(keys));
 end $function$;
 
+CREATE OR REPLACE FUNCTION sluice.line_up(ready sluice.ready_job[])
+ RETURNS text[]
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if ready is null then return null; end if;
+  insert into sluice.turn (pool, lane, low, served_at)
+  select r.pool, r.lane, min(r.rank), coalesce((select l.served_at from sluice.lane l where l.key = r.lane), '-infinity')
+  from unnest(ready) as r
+  where r.lane <> ''
+  group by r.pool, r.lane;
+  return array(select distinct case when r.lane = '' then 'ready:' else 'turn:' end || r.pool from unnest(ready) as r);
+end $function$;
+
 CREATE OR REPLACE FUNCTION sluice.move_owned(in_pool text, since bigint)
  RETURNS void
  LANGUAGE plpgsql
@@ -1448,7 +1436,7 @@ CREATE OR REPLACE FUNCTION sluice.move_owned(in_pool text, since bigint)
  SET jit TO 'off'
 AS $function$
 declare
-  topics text[];
+  moved sluice.ready_job[];
 begin
   with moved as (
     update sluice.job j set lane = 'owner:' || j.owner
@@ -1463,13 +1451,10 @@ begin
           where h.owner is not null and exists (select from sluice.owner o where o.name = h.owner)))
         and r.state = 'ready' and r.lane = ''
       for update skip locked))
-    returning j.lane, j.rank),
-  turns as (
-    insert into sluice.turn (pool, lane, low, served_at)
-    select in_pool, m.lane, min(m.rank), coalesce((select l.served_at from sluice.lane l where l.key = m.lane), '-infinity') from moved m group by m.lane)
+    returning j.lane, j.rank)
+  select array_agg(row(in_pool, m.lane, m.rank)::sluice.ready_job) into moved from moved m;
   -- There may be more of them: the next look goes on.
-  select case when count(*) > 0 then array['turn:' || in_pool, 'ready:' || in_pool] end into topics from moved;
-  perform sluice.wake(topics, null);
+  if moved is not null then perform sluice.wake(sluice.line_up(moved) || ('ready:' || in_pool), null); end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.next_opening(keys text[])
@@ -1537,7 +1522,7 @@ declare
   moved integer;
   more boolean := false;
   back integer := 0;
-  topics text[];
+  ready sluice.ready_job[];
   p record;
 begin
   if not sluice.leads(in_term) then return false; end if;
@@ -1557,13 +1542,9 @@ begin
       where r.shelf = 'paused' and r.kind = any(array(
         select kind from sluice.paused_kinds() as kind where not exists (select from sluice.pause q where q.scope = 'kind' and q.name = kind)))
       limit batch for update skip locked))
-    returning j.pool, j.lane, j.rank),
-  turns as (
-    insert into sluice.turn (pool, lane, low, served_at)
-    select a.pool, a.lane, min(a.rank), coalesce((select l.served_at from sluice.lane l where l.key = a.lane), '-infinity')
-    from again a where a.lane <> '' group by a.pool, a.lane)
-  select count(*), array_agg(distinct sluice.topic(pool, lane)) into back, topics from again;
-  perform sluice.wake(topics, null);
+    returning j.pool, j.lane, j.rank)
+  select count(*), array_agg(row(pool, lane, rank)::sluice.ready_job) into back, ready from again;
+  perform sluice.wake(sluice.line_up(ready), null);
   perform sluice.release_followers(array(
     select f.after_key from sluice.job f
     where f.after_key is not null and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed')));
@@ -1599,6 +1580,7 @@ CREATE OR REPLACE FUNCTION sluice.promote(in_term bigint, batch integer, OUT mov
 AS $function$
 declare
   at timestamptz := sluice.now();
+  ready sluice.ready_job[];
 begin
   moved := 0;
   if not sluice.leads(in_term) then return; end if;
@@ -1608,12 +1590,9 @@ begin
         run_at = null
     where j.id = any(array(
       select d.id from sluice.job d where d.shelf = 'scheduled' and d.run_at <= at order by d.run_at limit batch for update skip locked))
-    returning j.pool, j.lane, j.rank, j.state),
-  turns as (
-    insert into sluice.turn (pool, lane, low, served_at)
-    select d.pool, d.lane, min(d.rank), coalesce((select l.served_at from sluice.lane l where l.key = d.lane), '-infinity')
-    from due d where d.lane <> '' and d.state = 'ready' group by d.pool, d.lane)
-  select count(*), array_agg(distinct sluice.topic(pool, lane)) filter (where state = 'ready') into moved, topics from due;
+    returning j.pool, j.lane, j.rank, j.state)
+  select count(*), array_agg(row(pool, lane, rank)::sluice.ready_job) filter (where state = 'ready') into moved, ready from due;
+  topics := sluice.line_up(ready);
   perform sluice.wake(topics, null);
   due_ms := least((select extract(epoch from j.run_at - sluice.now()) * 1000
                    from sluice.job j where j.shelf = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1),
@@ -1831,7 +1810,7 @@ AS $function$
 declare
   at_ms bigint := date_part('epoch', sluice.now()) * 1000;
   step_ms bigint := (select priority_step_ms from sluice.setting);
-  topics text[];
+  ready sluice.ready_job[];
   due timestamptz;
 begin
   -- Its rank tells when the follower was meant to run, which may still be to come.
@@ -1844,11 +1823,9 @@ begin
         after_key = null
     where f.after_key = any(keys)
       and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed')
-    returning f.pool, f.lane, f.rank, f.state, f.run_at),
-  turns as (
-    select sluice.add_turn(f.pool, f.lane, min(f.rank)) from freed f where f.lane <> '' and f.state = 'ready' group by f.pool, f.lane)
-  select array_agg(distinct sluice.topic(pool, lane)) filter (where state = 'ready'), min(run_at) into topics, due from freed, (select count(*) from turns) t;
-  perform sluice.wake(topics, due);
+    returning f.pool, f.lane, f.rank, f.state, f.run_at)
+  select array_agg(row(pool, lane, rank)::sluice.ready_job) filter (where state = 'ready'), min(run_at) into ready, due from freed;
+  perform sluice.wake(sluice.line_up(ready), due);
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.reopen(keys text[])
@@ -1896,7 +1873,9 @@ declare
   expired bigint[];
   victims bigint[];
   locked bigint[];
+  canceled bigint[];
   told boolean;
+  ready sluice.ready_job[];
   lanes sluice.lane_change[];
   ended sluice.run_end[];
 begin
@@ -1912,7 +1891,7 @@ begin
   -- Lock, then look: a cancel that commits meanwhile must be seen by all parts of the statement below.
   locked := array(select j.id from sluice.job j where j.id = any(victims) and j.state = 'running' order by j.id for update skip locked);
   with lost as materialized (
-    select j.id, j.attempt, j.worker, j.started_at from sluice.job j where j.id = any(locked)),
+    select j.id, j.attempt, j.worker, j.started_at, j.lane, j.cost, j.run, j.cancel_at from sluice.job j where j.id = any(locked)),
   noted as (
     insert into sluice.attempt (job, attempt, worker, started_at, ended_at, outcome, error)
     select l.id, l.attempt, l.worker, l.started_at, at, 'lost', '{"code": "WORKER_LOST", "message": "the process that ran this job is gone"}' from lost l),
@@ -1921,14 +1900,6 @@ begin
     where w.id = any(expired)
       and not exists (select from sluice.job j where j.id = any(victims) and j.worker = w.id and j.id <> all(array(select id from lost)))
     returning w.name),
-  gone as (
-    delete from sluice.job j where j.id = any(array(select id from lost)) and j.cancel_at is not null returning j.*),
-  booked as (
-    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
-                                   started_at, finished_at, error)
-    select g.id, g.kind, g.pool, g.lane, g.owner, 'canceled', g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
-           g.started_at, at, g.error
-    from gone g),
   back as (
     update sluice.job j
     set state = case when j.crashes + 1 >= crashes_max then 'failed' else 'ready' end::sluice.job_state,
@@ -1939,21 +1910,19 @@ begin
                      then jsonb_build_object('code', 'POISON', 'message', format('%s processes died while they ran this job, the last one running nothing else', j.crashes + 1))
                      else j.error end
     where j.id = any(array(select id from lost)) and j.cancel_at is null
-    returning j.id, j.pool, j.lane, j.cost, j.rank, j.run, j.state, j.crashes),
-  turns as (
-    insert into sluice.turn (pool, lane, low, served_at)
-    select b.pool, b.lane, min(b.rank), coalesce((select l.served_at from sluice.lane l where l.key = b.lane), '-infinity')
-    from back b where b.lane <> '' and b.state = 'ready' group by b.pool, b.lane)
+    returning j.id, j.pool, j.lane, j.rank, j.run, j.state, j.crashes)
   select (select count(*) from back where state = 'ready'), (select count(*) from back where state = 'failed'),
-         (select array_agg(distinct sluice.topic(pool, lane)) from back where state = 'ready'),
+         (select array_agg(row(pool, lane, rank)::sluice.ready_job) from back where state = 'ready'),
+         (select array_agg(id) from lost where cancel_at is not null),
          -- Their calls may have been made: the permits count as spent.
-         (select array_agg(row(x.lane, 1, x.cost, 0, 0, 0)::sluice.lane_change)
-          from (select lane, cost from back where lane <> '' union all select lane, cost from gone where lane <> '') x),
+         (select array_agg(row(lane, 1, cost, 0, 0, 0)::sluice.lane_change) from lost where lane <> ''),
          (select array_agg(row(x.run, x.id, x.state)::sluice.run_end)
-          from (select run, id, state from back where run is not null and state = 'failed' union all select run, id, 'canceled' from gone where run is not null) x),
+          from (select run, id, state from back where run is not null and state = 'failed' union all select run, id, 'canceled' from lost where run is not null and cancel_at is not null) x),
          (select pg_notify('sluice', 'suspect:') from back where state = 'ready' and crashes >= 2 limit 1) is not null,
          (select array_agg(name) from buried)
-  into rescued, failed, topics, lanes, ended, told, dead;
+  into rescued, failed, ready, canceled, lanes, ended, told, dead;
+  perform sluice.retire(canceled, 'canceled', null);
+  topics := sluice.line_up(ready);
   if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
   if ended is not null then perform sluice.end_in_runs(ended, null); end if;
   -- A process that died between a commit and its wake-up may have left work nobody was told of.
@@ -1962,6 +1931,21 @@ begin
   end if;
   perform sluice.wake(topics, null);
 end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.retire(ids bigint[], final sluice.job_state, reason jsonb)
+ RETURNS integer
+ LANGUAGE sql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+AS $function$
+  with gone as (delete from sluice.job j where j.id = any(ids) returning j.*),
+  booked as (
+    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
+                                   started_at, finished_at, error)
+    select g.id, g.kind, g.pool, g.lane, g.owner, final, g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
+           g.started_at, sluice.now(), coalesce(reason, g.error)
+    from gone g)
+  select count(*)::int from gone $function$;
 
 CREATE OR REPLACE FUNCTION sluice.retry(ids bigint[])
  RETURNS TABLE(id bigint, answer text)
@@ -1987,8 +1971,7 @@ begin
       answer := case when found then 'retried' else 'not failed' end;
       if found then
         if put.run is not null then perform sluice.rejoin_run(put.run, put.id); end if;
-        if put.lane <> '' and put.state = 'ready' then perform sluice.add_turn(put.pool, put.lane, put.rank); end if;
-        perform sluice.wake(array[sluice.topic(put.pool, put.lane)], null);
+        if put.state = 'ready' then perform sluice.wake(sluice.line_up(array[row(put.pool, put.lane, put.rank)::sluice.ready_job]), null); end if;
       end if;
     exception when unique_violation then
       answer := 'conflict';
@@ -2063,7 +2046,7 @@ declare
   step integer := (select priority_step_ms from sluice.setting);
   settled bigint[];
   follow text[];
-  ready text[];
+  ready sluice.ready_job[];
   due timestamptz;
   lanes sluice.lane_change[];
   ended sluice.run_end[];
@@ -2101,10 +2084,6 @@ begin
       and (u.outcome = 'failed' or (j.cancel_at is null and u.outcome in ('retry', 'snooze', 'handed back')))
     returning j.id, j.pool, j.lane, j.cost, j.rank, j.run, j.state, j.run_at, j.attempt, j.started_at, j.key, j.key_rule, u.outcome, u.error,
               coalesce(u.refund, j.cost) as refund),
-  turns as (
-    insert into sluice.turn (pool, lane, low, served_at)
-    select b.pool, b.lane, min(b.rank), coalesce((select l.served_at from sluice.lane l where l.key = b.lane), '-infinity')
-    from back b where b.lane <> '' and b.state = 'ready' group by b.pool, b.lane),
   noted as (
     insert into sluice.attempt (job, attempt, worker, started_at, ended_at, outcome, error)
     select b.id, b.attempt + (b.outcome = 'snooze')::int, in_worker, b.started_at, at, b.outcome, b.error
@@ -2112,7 +2091,7 @@ begin
     where b.outcome <> 'handed back')
   select array(select id from gone union all select id from back),
          array(select key from gone where key_rule = 'again' union all select key from back where key_rule = 'again' and state = 'failed'),
-         array(select distinct sluice.topic(pool, lane) from back where state = 'ready'),
+         (select array_agg(row(pool, lane, rank)::sluice.ready_job) from back where state = 'ready'),
          (select min(run_at) from back),
          (select array_agg(row(x.lane, 1, x.cost, x.refund, (x.outcome = 'done')::int, (x.outcome in ('retry', 'failed'))::int)::sluice.lane_change)
           from (select lane, cost, refund, outcome from gone where lane <> '' union all select lane, cost, refund, outcome from back where lane <> '') x),
@@ -2121,7 +2100,7 @@ begin
          (select array_agg(id) from gone where cancel_below)
   into settled, follow, ready, due, lanes, ended, below;
   if follow <> '{}' then perform sluice.release_followers(follow); end if;
-  perform sluice.wake(ready, due);
+  perform sluice.wake(sluice.line_up(ready), due);
   if not last then
     in_lanes := to_jsonb(lanes);
     in_runs := to_jsonb(ended);
@@ -2218,12 +2197,6 @@ begin
       'run', r.id, 'kind', r.kind, 'owner', r.owner, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled))));
   perform pg_notify('sluice', 'run:' || in_run);
 end $function$;
-
-CREATE OR REPLACE FUNCTION sluice.topic(pool text, lane text)
- RETURNS text
- LANGUAGE sql
- IMMUTABLE
-AS $function$ select case when lane = '' then 'ready:' else 'turn:' end || pool $function$;
 
 CREATE OR REPLACE FUNCTION sluice.wake(topics text[], due_at timestamp with time zone)
  RETURNS void

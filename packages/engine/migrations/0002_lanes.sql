@@ -61,6 +61,7 @@ create table sluice.turn (
 create index turn_open on sluice.turn (pool, served_at, id) where open;
 create index turn_lane on sluice.turn (lane, pool);
 
+create type sluice.ready_job as (pool text, lane text, rank bigint);
 create type sluice.lane_change as (lane text, jobs integer, cost integer, refund integer, good integer, bad integer);
 
 create function sluice.owner_closed(o sluice.owner, at timestamptz) returns boolean
@@ -104,10 +105,6 @@ as $$
 create function sluice.budget_next(answer text, remaining integer, others integer, refund integer, said integer) returns integer
 language sql immutable
 as $$ select case when answer = 'new' or (answer = 'same' and said < remaining + refund) then said - others else remaining + refund end $$;
-
-create function sluice.topic(pool text, lane text) returns text
-language sql immutable
-as $$ select case when lane = '' then 'ready:' else 'turn:' end || pool $$;
 
 create function sluice.class_of(key text) returns setof sluice.lane_class
 language sql stable
@@ -224,12 +221,20 @@ begin
   perform sluice.wake(sluice.reopen(keys), sluice.next_opening(keys));
 end $$;
 
--- Turns for jobs that became ready. Reads the lane without a lock: a stale time costs a visit more or less.
-create function sluice.add_turn(in_pool text, in_lane text, in_low bigint) returns void
-language sql
+-- Jobs that became ready line up: in lanes they get a turn, in the transaction that made them ready. Answers whom to wake. Reads lanes without a lock: a
+-- stale time costs a visit more or less.
+create function sluice.line_up(ready sluice.ready_job[]) returns text[]
+language plpgsql
 as $$
+begin
+  if ready is null then return null; end if;
   insert into sluice.turn (pool, lane, low, served_at)
-  values (in_pool, in_lane, in_low, coalesce((select l.served_at from sluice.lane l where l.key = in_lane), '-infinity')) $$;
+  select r.pool, r.lane, min(r.rank), coalesce((select l.served_at from sluice.lane l where l.key = r.lane), '-infinity')
+  from unnest(ready) as r
+  where r.lane <> ''
+  group by r.pool, r.lane;
+  return array(select distinct case when r.lane = '' then 'ready:' else 'turn:' end || r.pool from unnest(ready) as r);
+end $$;
 
 -- The clock opens lanes. Answers in how many ms the next one opens.
 create function sluice.open_lanes(in_term bigint) returns double precision
@@ -243,47 +248,6 @@ begin
   due := array(select l.key from sluice.lane l where l.opens_at <= sluice.now() order by l.opens_at limit 1000);
   if due <> '{}' then perform sluice.wake(sluice.reopen(due), null); end if;
   return (select extract(epoch from l.opens_at - sluice.now()) * 1000 from sluice.lane l where l.opens_at is not null order by l.opens_at limit 1);
-end $$;
-
--- Changes what a lane may do; fields that are left out stay as they are. Only this row is touched, however many jobs wait.
-create function sluice.change_lane(in_key text, change jsonb) returns void
-language plpgsql
-as $$
-begin
-  perform sluice.adopt_lanes(array[in_key]);
-  update sluice.lane l
-  set owner = case when change ? 'owner' then change ->> 'owner' else l.owner end,
-      weight = coalesce((change ->> 'weight')::smallint, l.weight),
-      cap = case when change ? 'cap' then (change ->> 'cap')::integer else l.cap end,
-      metered = coalesce((change ->> 'metered')::boolean, l.metered),
-      budget_limit = case when change ? 'budget_limit' then (change ->> 'budget_limit')::integer else l.budget_limit end,
-      budget_floor = coalesce((change ->> 'budget_floor')::integer, l.budget_floor),
-      breaker_after = case when change ? 'breaker_after' then (change ->> 'breaker_after')::smallint else l.breaker_after end,
-      breaker_for = case when change ? 'breaker_ms' then (change ->> 'breaker_ms')::double precision * interval '1 ms' else l.breaker_for end,
-      hold_until = case when change ? 'hold_until' then (change ->> 'hold_until')::timestamptz else l.hold_until end,
-      paused = case when change ? 'paused' then change ->> 'paused' else l.paused end,
-      custom = l.custom or change ?| array['weight', 'cap', 'metered', 'budget_limit', 'budget_floor', 'breaker_after']
-  where l.key = in_key;
-  perform sluice.wake(sluice.reopen(array[in_key]), (select l.opens_at from sluice.lane l where l.key = in_key));
-end $$;
-
--- The same for an owner: its row closes or opens all of its lanes. Their locks make it wait for claims and settles under way: when a pause is acknowledged,
--- no claim that began before starts a job in them any more, and no settle that knew of no cap leaves a lane waiting for it.
-create function sluice.change_owner(in_name text, change jsonb) returns void
-language plpgsql
-as $$
-declare
-  keys text[];
-begin
-  insert into sluice.owner (name) values (in_name) on conflict do nothing;
-  update sluice.owner o
-  set cap = case when change ? 'cap' then (change ->> 'cap')::integer else o.cap end,
-      hold_until = case when change ? 'hold_until' then (change ->> 'hold_until')::timestamptz else o.hold_until end,
-      paused = case when change ? 'paused' then change ->> 'paused' else o.paused end
-  where o.name = in_name;
-  perform from sluice.lane l where l.owner = in_name order by l.key for no key update;
-  keys := array(select l.key from sluice.lane l where l.owner = in_name and l.shut);
-  perform sluice.wake(sluice.reopen(keys) || array['turn:*', 'ready:*'], (select o.hold_until from sluice.owner o where o.name = in_name and o.hold_until > sluice.now()));
 end $$;
 
 -- Limits by pattern, from processes that define them. Lanes that somebody changed by hand keep their own.

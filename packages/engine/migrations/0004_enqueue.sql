@@ -23,7 +23,7 @@ as $$ select kind || case when key is not null then '/' || key
              else '#' || substr(encode(sha256(convert_to(coalesce(owner, '') || E'\n' || payload::text, 'UTF8')), 'hex'), 1, 32) end $$;
 
 -- Wakes workers of a pool, and the leader when something falls due. A hint: losing it delays until the next heartbeat.
--- Topics are 'ready:POOL' for the open lane and 'turn:POOL' for the others.
+-- Topics are 'ready:POOL' for the open lane and 'turn:POOL' for the others; see line_up.
 create function sluice.wake(topics text[], due_at timestamptz) returns void
 language plpgsql
 as $$
@@ -72,7 +72,7 @@ end $$;
 create function sluice.enqueue_one(
   kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, run_at timestamptz,
   key text, mode text, unique_for interval, debounce_max interval, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint,
-  out id bigint, out created boolean, out state sluice.job_state, out topic text)
+  out id bigint, out created boolean, out state sluice.job_state, out topics text[])
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
@@ -123,10 +123,7 @@ begin
       if found then
         enqueue_one.id := put.id;
         enqueue_one.state := put.state;
-        if put.state = 'ready' then
-          topic := sluice.topic(put.pool, put.lane);
-          if put.lane <> '' then perform sluice.add_turn(put.pool, put.lane, put.rank); end if;
-        end if;
+        if put.state = 'ready' then topics := sluice.line_up(array[row(put.pool, put.lane, put.rank)::sluice.ready_job]); end if;
         return;
       end if;
     end if;
@@ -144,10 +141,7 @@ begin
       enqueue_one.id := put.id;
       enqueue_one.state := put.state;
       created := true;
-      if put.state = 'ready' then
-        topic := sluice.topic(enqueue_one.pool, enqueue_one.lane);
-        if enqueue_one.lane <> '' then perform sluice.add_turn(enqueue_one.pool, enqueue_one.lane, put.rank); end if;
-      end if;
+      if put.state = 'ready' then topics := sluice.line_up(array[row(enqueue_one.pool, enqueue_one.lane, put.rank)::sluice.ready_job]); end if;
       if enqueue_one.unique_for is not null then
         update sluice.key_window w set until = sluice.now() + enqueue_one.unique_for, job = enqueue_one.id where w.key = full_key;
       end if;
@@ -222,7 +216,7 @@ begin
   created := made.created;
   -- A job that was found and changed was locked meanwhile: a claim may have skipped it.
   if wake and made.state is not null then
-    perform sluice.wake(case when made.topic is not null then array[made.topic] end, case when made.state = 'scheduled' then due end);
+    perform sluice.wake(made.topics, case when made.state = 'scheduled' then due end);
   end if;
 end $$;
 
@@ -240,7 +234,8 @@ declare
   step_ms bigint := (select priority_step_ms from sluice.setting);
   s sluice.setting;
   paused_kinds text[] := array(select name from sluice.pause where scope = 'kind');
-  ready text[];
+  ready sluice.ready_job[];
+  topics text[];
   due timestamptz;
   rest json;
   r record;
@@ -284,17 +279,15 @@ begin
     where unique_for is null and (mode is null or mode = 'keep' or (mode = 'once' and id in (select job from once)))
     order by full_key nulls last, ordinality      -- two statements that share keys must meet them in the same order; of equal rows the first is kept
     on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
-    returning id, state, pool, lane, rank, run_at),
-  turns as (
-    insert into sluice.turn (pool, lane, low, served_at)
-    select f.pool, f.lane, f.low, coalesce((select l.served_at from sluice.lane l where l.key = f.lane), '-infinity')
-    from (select pool, lane, min(rank) as low from fresh where lane <> '' and state = 'ready' group by pool, lane) f)
+    returning id, state, pool, lane, rank, run_at)
   select (select array_agg(id) from (select id from input order by ordinality) i),
-         array(select distinct sluice.topic(pool, lane) from fresh where state = 'ready'),
+         (select array_agg(row(f.pool, f.lane, f.low)::sluice.ready_job)
+          from (select pool, lane, min(rank) as low from fresh where state = 'ready' group by pool, lane) f),
          (select min(run_at) from fresh),
          case when (select count(*) from fresh) < jsonb_array_length(jobs)
               then (select json_agg(to_json(i) order by i.full_key, i.ordinality) from input i where not exists (select from fresh f where f.id = i.id)) end
   into ids, ready, due, rest;
+  topics := sluice.line_up(ready);
 
   if rest is not null then
     for r in select * from json_to_recordset(rest) as (
@@ -305,9 +298,9 @@ begin
         r.unique_for, r.debounce_max_ms * interval '1 ms', r.parent, r.root, r.lane, r.cost, r.run, r.event);
       ids[r.ordinality] := made.id;
       if not made.created then existing := existing || r.ordinality; end if;
-      if made.topic is not null then ready := ready || made.topic; end if;
+      topics := topics || made.topics;
       if made.state = 'scheduled' then due := least(due, r.due_at); end if;
     end loop;
   end if;
-  if wake then perform sluice.wake(ready, due); end if;
+  if wake then perform sluice.wake(topics, due); end if;
 end $$;

@@ -54,7 +54,7 @@ language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
 as $$
 declare
-  topics text[];
+  moved sluice.ready_job[];
 begin
   with moved as (
     update sluice.job j set lane = 'owner:' || j.owner
@@ -69,13 +69,10 @@ begin
           where h.owner is not null and exists (select from sluice.owner o where o.name = h.owner)))
         and r.state = 'ready' and r.lane = ''
       for update skip locked))
-    returning j.lane, j.rank),
-  turns as (
-    insert into sluice.turn (pool, lane, low, served_at)
-    select in_pool, m.lane, min(m.rank), coalesce((select l.served_at from sluice.lane l where l.key = m.lane), '-infinity') from moved m group by m.lane)
+    returning j.lane, j.rank)
+  select array_agg(row(in_pool, m.lane, m.rank)::sluice.ready_job) into moved from moved m;
   -- There may be more of them: the next look goes on.
-  select case when count(*) > 0 then array['turn:' || in_pool, 'ready:' || in_pool] end into topics from moved;
-  perform sluice.wake(topics, null);
+  if moved is not null then perform sluice.wake(sluice.line_up(moved) || ('ready:' || in_pool), null); end if;
 end $$;
 
 -- A suspect was held by two processes that died. It runs again alone, so that a third death speaks for itself.

@@ -9,7 +9,7 @@ as $$
 declare
   at_ms bigint := date_part('epoch', sluice.now()) * 1000;
   step_ms bigint := (select priority_step_ms from sluice.setting);
-  topics text[];
+  ready sluice.ready_job[];
   due timestamptz;
 begin
   -- Its rank tells when the follower was meant to run, which may still be to come.
@@ -22,12 +22,24 @@ begin
         after_key = null
     where f.after_key = any(keys)
       and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed')
-    returning f.pool, f.lane, f.rank, f.state, f.run_at),
-  turns as (
-    select sluice.add_turn(f.pool, f.lane, min(f.rank)) from freed f where f.lane <> '' and f.state = 'ready' group by f.pool, f.lane)
-  select array_agg(distinct sluice.topic(pool, lane)) filter (where state = 'ready'), min(run_at) into topics, due from freed, (select count(*) from turns) t;
-  perform sluice.wake(topics, due);
+    returning f.pool, f.lane, f.rank, f.state, f.run_at)
+  select array_agg(row(pool, lane, rank)::sluice.ready_job) filter (where state = 'ready'), min(run_at) into ready, due from freed;
+  perform sluice.wake(sluice.line_up(ready), due);
 end $$;
+
+-- Jobs leave for the ledger whose end is no settle: canceled while they waited, given up, lost after somebody asked them to stop. The caller holds their rows.
+create function sluice.retire(ids bigint[], final sluice.job_state, reason jsonb) returns integer
+language sql
+  set enable_seqscan = off set enable_bitmapscan = off
+as $$
+  with gone as (delete from sluice.job j where j.id = any(ids) returning j.*),
+  booked as (
+    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
+                                   started_at, finished_at, error)
+    select g.id, g.kind, g.pool, g.lane, g.owner, final, g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
+           g.started_at, sluice.now(), coalesce(reason, g.error)
+    from gone g)
+  select count(*)::int from gone $$;
 
 -- Ends claims that went well: out of the job table, into the ledger. A claim whose fence is old is left alone and its id is answered.
 -- Matching by id and fence only: "and state = 'running'" let the planner walk the wrong index (36 ms instead of 4 for 256 jobs).
@@ -88,7 +100,7 @@ declare
   step integer := (select priority_step_ms from sluice.setting);
   settled bigint[];
   follow text[];
-  ready text[];
+  ready sluice.ready_job[];
   due timestamptz;
   lanes sluice.lane_change[];
   ended sluice.run_end[];
@@ -126,10 +138,6 @@ begin
       and (u.outcome = 'failed' or (j.cancel_at is null and u.outcome in ('retry', 'snooze', 'handed back')))
     returning j.id, j.pool, j.lane, j.cost, j.rank, j.run, j.state, j.run_at, j.attempt, j.started_at, j.key, j.key_rule, u.outcome, u.error,
               coalesce(u.refund, j.cost) as refund),
-  turns as (
-    insert into sluice.turn (pool, lane, low, served_at)
-    select b.pool, b.lane, min(b.rank), coalesce((select l.served_at from sluice.lane l where l.key = b.lane), '-infinity')
-    from back b where b.lane <> '' and b.state = 'ready' group by b.pool, b.lane),
   noted as (
     insert into sluice.attempt (job, attempt, worker, started_at, ended_at, outcome, error)
     select b.id, b.attempt + (b.outcome = 'snooze')::int, in_worker, b.started_at, at, b.outcome, b.error
@@ -137,7 +145,7 @@ begin
     where b.outcome <> 'handed back')
   select array(select id from gone union all select id from back),
          array(select key from gone where key_rule = 'again' union all select key from back where key_rule = 'again' and state = 'failed'),
-         array(select distinct sluice.topic(pool, lane) from back where state = 'ready'),
+         (select array_agg(row(pool, lane, rank)::sluice.ready_job) from back where state = 'ready'),
          (select min(run_at) from back),
          (select array_agg(row(x.lane, 1, x.cost, x.refund, (x.outcome = 'done')::int, (x.outcome in ('retry', 'failed'))::int)::sluice.lane_change)
           from (select lane, cost, refund, outcome from gone where lane <> '' union all select lane, cost, refund, outcome from back where lane <> '') x),
@@ -146,7 +154,7 @@ begin
          (select array_agg(id) from gone where cancel_below)
   into settled, follow, ready, due, lanes, ended, below;
   if follow <> '{}' then perform sluice.release_followers(follow); end if;
-  perform sluice.wake(ready, due);
+  perform sluice.wake(sluice.line_up(ready), due);
   if not last then
     in_lanes := to_jsonb(lanes);
     in_runs := to_jsonb(ended);
@@ -176,7 +184,7 @@ language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
-  topics text[];
+  ready sluice.ready_job[];
   lanes sluice.lane_change[];
   n integer;
 begin
@@ -184,14 +192,12 @@ begin
     update sluice.job j
     set state = 'ready', fence = j.fence + 1, worker = null, attempt = j.attempt - 1
     where j.shelf is null and j.state = 'running' and j.worker = in_worker and j.id <> all(held)
-    returning j.pool, j.lane, j.rank, j.cost),
-  turns as (
-    select sluice.add_turn(b.pool, b.lane, min(b.rank)) from back b where b.lane <> '' group by b.pool, b.lane)
+    returning j.pool, j.lane, j.rank, j.cost)
   -- These calls were never made: the permits are given back.
-  select array_agg(distinct sluice.topic(pool, lane)), array_agg(row(lane, 1, cost, cost, 0, 0)::sluice.lane_change) filter (where lane <> ''), count(*)
-  into topics, lanes, n
-  from back, (select count(*) from turns) t;
-  perform sluice.wake(topics, null);
+  select array_agg(row(pool, lane, rank)::sluice.ready_job), array_agg(row(lane, 1, cost, cost, 0, 0)::sluice.lane_change) filter (where lane <> ''), count(*)
+  into ready, lanes, n
+  from back;
+  perform sluice.wake(sluice.line_up(ready), null);
   if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
   return n;
 end $$;

@@ -1,4 +1,4 @@
--- What people do to jobs from outside.
+-- What people do from outside: to jobs, lanes and owners.
 
 -- Asks jobs to stop, and with `below` all that is to come of them. What does not run is canceled at once; what runs is told, and canceled when its handler gives up.
 create function sluice.cancel(ids bigint[], reason text, below boolean default false) returns table (id bigint, answer text)
@@ -8,29 +8,25 @@ as $$
 #variable_conflict use_column
 declare
   at timestamptz := sluice.now();
+  why jsonb := case when reason is not null then jsonb_build_object('message', reason) end;
+  gone bigint[];
   follow text[];
   ended sluice.run_end[];
 begin
   perform 1 from sluice.job j where j.id = any(ids) order by j.id for update;
+  gone := array(select j.id from sluice.job j where j.id = any(ids) and j.state <> 'running');
   ended := array(select row(j.run, j.id, 'canceled')::sluice.run_end from sluice.job j where j.id = any(ids) and j.state not in ('running', 'failed') and j.run is not null);
   return query
   with told as (
     update sluice.job j
     set cancel_at = coalesce(j.cancel_at, at),
         cancel_below = nullif(coalesce(j.cancel_below, false) or below, false),
-        error = coalesce(case when reason is not null then jsonb_build_object('message', reason) end, j.error)
+        error = coalesce(why, j.error)
     where j.id = any(ids) and j.state = 'running'
-    returning j.id, pg_notify('sluice', 'cancel:' || j.worker || ':' || j.id)),
-  gone as (
-    delete from sluice.job j where j.id = any(ids) and j.state <> 'running' returning j.*),
-  booked as (
-    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
-                                   started_at, finished_at, error)
-    select g.id, g.kind, g.pool, g.lane, g.owner, 'canceled', g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
-           g.started_at, at, coalesce(case when reason is not null then jsonb_build_object('message', reason) end, g.error)
-    from gone g)
+    returning j.id, pg_notify('sluice', 'cancel:' || j.worker || ':' || j.id))
   select t.id, 'requested' from told t
-  union all select g.id, 'canceled' from gone g;
+  union all select g.id, 'canceled' from unnest(gone) as g(id);
+  perform sluice.retire(gone, 'canceled', why);
   select array_agg(j.after_key) into follow from sluice.job j
   where j.after_key is not null and not exists (select from sluice.job h where h.key = j.after_key and h.shelf is distinct from 'failed');
   if follow is not null then perform sluice.release_followers(follow); end if;
@@ -61,8 +57,7 @@ begin
       answer := case when found then 'retried' else 'not failed' end;
       if found then
         if put.run is not null then perform sluice.rejoin_run(put.run, put.id); end if;
-        if put.lane <> '' and put.state = 'ready' then perform sluice.add_turn(put.pool, put.lane, put.rank); end if;
-        perform sluice.wake(array[sluice.topic(put.pool, put.lane)], null);
+        if put.state = 'ready' then perform sluice.wake(sluice.line_up(array[row(put.pool, put.lane, put.rank)::sluice.ready_job]), null); end if;
       end if;
     exception when unique_violation then
       answer := 'conflict';
@@ -74,12 +69,45 @@ end $$;
 -- Gives up on failed jobs: they leave for the ledger as failed.
 create function sluice.discard(ids bigint[]) returns integer
 language sql
+as $$ select sluice.retire(array(select j.id from sluice.job j where j.id = any(ids) and j.state = 'failed' order by j.id for update), 'failed', null) $$;
+
+-- Changes what a lane may do; fields that are left out stay as they are. Only this row is touched, however many jobs wait.
+create function sluice.change_lane(in_key text, change jsonb) returns void
+language plpgsql
 as $$
-  with gone as (delete from sluice.job j where j.id = any(ids) and j.state = 'failed' returning j.*),
-  booked as (
-    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
-                                   started_at, finished_at, error)
-    select g.id, g.kind, g.pool, g.lane, g.owner, 'failed', g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
-           g.started_at, sluice.now(), g.error
-    from gone g)
-  select count(*)::int from gone $$;
+begin
+  perform sluice.adopt_lanes(array[in_key]);
+  update sluice.lane l
+  set owner = case when change ? 'owner' then change ->> 'owner' else l.owner end,
+      weight = coalesce((change ->> 'weight')::smallint, l.weight),
+      cap = case when change ? 'cap' then (change ->> 'cap')::integer else l.cap end,
+      metered = coalesce((change ->> 'metered')::boolean, l.metered),
+      budget_limit = case when change ? 'budget_limit' then (change ->> 'budget_limit')::integer else l.budget_limit end,
+      budget_floor = coalesce((change ->> 'budget_floor')::integer, l.budget_floor),
+      breaker_after = case when change ? 'breaker_after' then (change ->> 'breaker_after')::smallint else l.breaker_after end,
+      breaker_for = case when change ? 'breaker_ms' then (change ->> 'breaker_ms')::double precision * interval '1 ms' else l.breaker_for end,
+      hold_until = case when change ? 'hold_until' then (change ->> 'hold_until')::timestamptz else l.hold_until end,
+      paused = case when change ? 'paused' then change ->> 'paused' else l.paused end,
+      custom = l.custom or change ?| array['weight', 'cap', 'metered', 'budget_limit', 'budget_floor', 'breaker_after']
+  where l.key = in_key;
+  perform sluice.wake(sluice.reopen(array[in_key]), (select l.opens_at from sluice.lane l where l.key = in_key));
+end $$;
+
+-- The same for an owner: its row closes or opens all of its lanes. Their locks make it wait for claims and settles under way: when a pause is acknowledged,
+-- no claim that began before starts a job in them any more, and no settle that knew of no cap leaves a lane waiting for it.
+create function sluice.change_owner(in_name text, change jsonb) returns void
+language plpgsql
+as $$
+declare
+  keys text[];
+begin
+  insert into sluice.owner (name) values (in_name) on conflict do nothing;
+  update sluice.owner o
+  set cap = case when change ? 'cap' then (change ->> 'cap')::integer else o.cap end,
+      hold_until = case when change ? 'hold_until' then (change ->> 'hold_until')::timestamptz else o.hold_until end,
+      paused = case when change ? 'paused' then change ->> 'paused' else o.paused end
+  where o.name = in_name;
+  perform from sluice.lane l where l.owner = in_name order by l.key for no key update;
+  keys := array(select l.key from sluice.lane l where l.owner = in_name and l.shut);
+  perform sluice.wake(sluice.reopen(keys) || array['turn:*', 'ready:*'], (select o.hold_until from sluice.owner o where o.name = in_name and o.hold_until > sluice.now()));
+end $$;

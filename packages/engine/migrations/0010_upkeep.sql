@@ -87,6 +87,7 @@ language plpgsql
 as $$
 declare
   at timestamptz := sluice.now();
+  ready sluice.ready_job[];
 begin
   moved := 0;
   if not sluice.leads(in_term) then return; end if;
@@ -96,12 +97,9 @@ begin
         run_at = null
     where j.id = any(array(
       select d.id from sluice.job d where d.shelf = 'scheduled' and d.run_at <= at order by d.run_at limit batch for update skip locked))
-    returning j.pool, j.lane, j.rank, j.state),
-  turns as (
-    insert into sluice.turn (pool, lane, low, served_at)
-    select d.pool, d.lane, min(d.rank), coalesce((select l.served_at from sluice.lane l where l.key = d.lane), '-infinity')
-    from due d where d.lane <> '' and d.state = 'ready' group by d.pool, d.lane)
-  select count(*), array_agg(distinct sluice.topic(pool, lane)) filter (where state = 'ready') into moved, topics from due;
+    returning j.pool, j.lane, j.rank, j.state)
+  select count(*), array_agg(row(pool, lane, rank)::sluice.ready_job) filter (where state = 'ready') into moved, ready from due;
+  topics := sluice.line_up(ready);
   perform sluice.wake(topics, null);
   due_ms := least((select extract(epoch from j.run_at - sluice.now()) * 1000
                    from sluice.job j where j.shelf = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1),
@@ -122,7 +120,9 @@ declare
   expired bigint[];
   victims bigint[];
   locked bigint[];
+  canceled bigint[];
   told boolean;
+  ready sluice.ready_job[];
   lanes sluice.lane_change[];
   ended sluice.run_end[];
 begin
@@ -138,7 +138,7 @@ begin
   -- Lock, then look: a cancel that commits meanwhile must be seen by all parts of the statement below.
   locked := array(select j.id from sluice.job j where j.id = any(victims) and j.state = 'running' order by j.id for update skip locked);
   with lost as materialized (
-    select j.id, j.attempt, j.worker, j.started_at from sluice.job j where j.id = any(locked)),
+    select j.id, j.attempt, j.worker, j.started_at, j.lane, j.cost, j.run, j.cancel_at from sluice.job j where j.id = any(locked)),
   noted as (
     insert into sluice.attempt (job, attempt, worker, started_at, ended_at, outcome, error)
     select l.id, l.attempt, l.worker, l.started_at, at, 'lost', '{"code": "WORKER_LOST", "message": "the process that ran this job is gone"}' from lost l),
@@ -147,14 +147,6 @@ begin
     where w.id = any(expired)
       and not exists (select from sluice.job j where j.id = any(victims) and j.worker = w.id and j.id <> all(array(select id from lost)))
     returning w.name),
-  gone as (
-    delete from sluice.job j where j.id = any(array(select id from lost)) and j.cancel_at is not null returning j.*),
-  booked as (
-    insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
-                                   started_at, finished_at, error)
-    select g.id, g.kind, g.pool, g.lane, g.owner, 'canceled', g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
-           g.started_at, at, g.error
-    from gone g),
   back as (
     update sluice.job j
     set state = case when j.crashes + 1 >= crashes_max then 'failed' else 'ready' end::sluice.job_state,
@@ -165,21 +157,19 @@ begin
                      then jsonb_build_object('code', 'POISON', 'message', format('%s processes died while they ran this job, the last one running nothing else', j.crashes + 1))
                      else j.error end
     where j.id = any(array(select id from lost)) and j.cancel_at is null
-    returning j.id, j.pool, j.lane, j.cost, j.rank, j.run, j.state, j.crashes),
-  turns as (
-    insert into sluice.turn (pool, lane, low, served_at)
-    select b.pool, b.lane, min(b.rank), coalesce((select l.served_at from sluice.lane l where l.key = b.lane), '-infinity')
-    from back b where b.lane <> '' and b.state = 'ready' group by b.pool, b.lane)
+    returning j.id, j.pool, j.lane, j.rank, j.run, j.state, j.crashes)
   select (select count(*) from back where state = 'ready'), (select count(*) from back where state = 'failed'),
-         (select array_agg(distinct sluice.topic(pool, lane)) from back where state = 'ready'),
+         (select array_agg(row(pool, lane, rank)::sluice.ready_job) from back where state = 'ready'),
+         (select array_agg(id) from lost where cancel_at is not null),
          -- Their calls may have been made: the permits count as spent.
-         (select array_agg(row(x.lane, 1, x.cost, 0, 0, 0)::sluice.lane_change)
-          from (select lane, cost from back where lane <> '' union all select lane, cost from gone where lane <> '') x),
+         (select array_agg(row(lane, 1, cost, 0, 0, 0)::sluice.lane_change) from lost where lane <> ''),
          (select array_agg(row(x.run, x.id, x.state)::sluice.run_end)
-          from (select run, id, state from back where run is not null and state = 'failed' union all select run, id, 'canceled' from gone where run is not null) x),
+          from (select run, id, state from back where run is not null and state = 'failed' union all select run, id, 'canceled' from lost where run is not null and cancel_at is not null) x),
          (select pg_notify('sluice', 'suspect:') from back where state = 'ready' and crashes >= 2 limit 1) is not null,
          (select array_agg(name) from buried)
-  into rescued, failed, topics, lanes, ended, told, dead;
+  into rescued, failed, ready, canceled, lanes, ended, told, dead;
+  perform sluice.retire(canceled, 'canceled', null);
+  topics := sluice.line_up(ready);
   if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
   if ended is not null then perform sluice.end_in_runs(ended, null); end if;
   -- A process that died between a commit and its wake-up may have left work nobody was told of.
@@ -198,7 +188,7 @@ declare
   moved integer;
   more boolean := false;
   back integer := 0;
-  topics text[];
+  ready sluice.ready_job[];
   p record;
 begin
   if not sluice.leads(in_term) then return false; end if;
@@ -218,13 +208,9 @@ begin
       where r.shelf = 'paused' and r.kind = any(array(
         select kind from sluice.paused_kinds() as kind where not exists (select from sluice.pause q where q.scope = 'kind' and q.name = kind)))
       limit batch for update skip locked))
-    returning j.pool, j.lane, j.rank),
-  turns as (
-    insert into sluice.turn (pool, lane, low, served_at)
-    select a.pool, a.lane, min(a.rank), coalesce((select l.served_at from sluice.lane l where l.key = a.lane), '-infinity')
-    from again a where a.lane <> '' group by a.pool, a.lane)
-  select count(*), array_agg(distinct sluice.topic(pool, lane)) into back, topics from again;
-  perform sluice.wake(topics, null);
+    returning j.pool, j.lane, j.rank)
+  select count(*), array_agg(row(pool, lane, rank)::sluice.ready_job) into back, ready from again;
+  perform sluice.wake(sluice.line_up(ready), null);
   perform sluice.release_followers(array(
     select f.after_key from sluice.job f
     where f.after_key is not null and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed')));
