@@ -202,12 +202,13 @@ create table sluice.leader (
 ) with (fillfactor=50);
 
 create table sluice.migration (
+  package text not null,
   number integer not null,
   file text not null,
   digest text not null,
   compatible_from integer not null,
   applied_at timestamp with time zone not null default clock_timestamp(),
-  constraint migration_pkey PRIMARY KEY (number)
+  constraint migration_pkey PRIMARY KEY (package, number)
 );
 
 create table sluice.owner (

@@ -170,7 +170,7 @@ describe('the database is there and not usable', () => {
   })
 
   test('because its schema needs a newer engine', async ({ database }) => {
-    await client(database.url, `insert into sluice.migration values (9999, '9999_future.sql', 'digest', 9999)`)
+    await client(database.url, `insert into sluice.migration values ('engine', 9999, '9999_future.sql', 'digest', 9999)`)
     await expectRefusals(database.url, 'SCHEMA_INCOMPATIBLE', /9999.*Upgrade this process/)
   })
 
@@ -181,7 +181,7 @@ describe('the database is there and not usable', () => {
 
   test('and once it is, the same engine goes on', async ({ database, engines }) => {
     const engine = engines({ kinds: [note] })
-    await client(database.url, `insert into sluice.migration values (9999, '9999_future.sql', 'digest', 9999)`)
+    await client(database.url, `insert into sluice.migration values ('engine', 9999, '9999_future.sql', 'digest', 9999)`)
     await expect(engine.enqueue(note({}))).rejects.toMatchObject({ code: 'SCHEMA_INCOMPATIBLE' })
     await client(database.url, 'delete from sluice.migration where number = 9999')
     expect(await engine.enqueue(note({}))).toMatchObject({ created: true })

@@ -3,6 +3,10 @@
  * that schema says it may.
  */
 import { readdirSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { defineKind, done, migrate } from '@sluice/engine'
 import { createTestDatabase } from '@sluice/local-postgres/testing'
 import pg from 'pg'
@@ -102,7 +106,7 @@ test('[O-11] an older process starts and works beside a newer schema that is com
   client,
   database,
 }) => {
-  await client.query(`insert into sluice.migration values (9999, '9999_future.sql', 'digest', 1)`)
+  await client.query(`insert into sluice.migration values ('engine', 9999, '9999_future.sql', 'digest', 1)`)
   expect(await migrate(database.url)).toEqual({ applied: [], version: 9999 })
   const engine = engines({ kinds: [note] })
   await engine.start()
@@ -112,7 +116,7 @@ test('[O-11] an older process starts and works beside a newer schema that is com
 })
 
 test('[O-11] an older process refuses a newer schema that is not compatible with it', async ({ engines, client }) => {
-  await client.query(`insert into sluice.migration values (9999, '9999_future.sql', 'digest', ${latest + 1})`)
+  await client.query(`insert into sluice.migration values ('engine', 9999, '9999_future.sql', 'digest', ${latest + 1})`)
   await expect(engines({ kinds: [note] }).start()).rejects.toMatchObject({
     code: 'SCHEMA_INCOMPATIBLE',
     details: { needs: latest + 1, knows: latest },
@@ -121,7 +125,7 @@ test('[O-11] an older process refuses a newer schema that is not compatible with
 })
 
 test('[O-11] a migration that was changed after it had been applied is refused', async ({ engines, client }) => {
-  await client.query(`update sluice.migration set digest = 'other' where number = 1`)
+  await client.query(`update sluice.migration set digest = 'other' where package = 'engine' and number = 1`)
   await expect(engines({ kinds: [note] }).start()).rejects.toMatchObject({ code: 'SCHEMA_CHANGED', details: { file: files[0] } })
 })
 
@@ -179,4 +183,18 @@ test('[O-11] a role that may not create anything works on a schema that somebody
   await engine.stop()
   await client.query(`drop owned by ${role}`)
   await client.query(`drop role ${role}`)
+})
+
+test('[O-11] a package on the engine brings migrations of its own, numbered by themselves and applied once', async ({
+  empty,
+}) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-migrations-'))
+  await writeFile(join(folder, '0001_shelf.sql'), 'create table shelf (id integer)')
+  const shop = { name: 'shop', folder: pathToFileURL(`${folder}/`) }
+  expect((await migrate(empty.url, [shop])).applied).toEqual([...files, '0001_shelf.sql'])
+  expect((await migrate(empty.url, [shop])).applied).toEqual([])
+  await writeFile(join(folder, '0001_shelf.sql'), 'create table shelf (id bigint)')
+  await expect(migrate(empty.url, [shop])).rejects.toMatchObject({ code: 'SCHEMA_CHANGED' })
+  expect((await migrate(empty.url)).applied).toEqual([])
+  await rm(folder, { recursive: true })
 })

@@ -3,8 +3,10 @@
  *
  * A process that only enqueues makes an engine and never starts it. One that works calls `start`: listen first, then register, beat, claim.
  */
+import type { Sql } from 'sql-template-tag'
 import type { EventRequest } from './event/event.ts'
 import { Events, type PublishOptions } from './event/events.ts'
+import type { TransactionClient } from './job/context.ts'
 import { type Enqueued, enqueueOn } from './job/enqueue.ts'
 import { Enqueuer } from './job/enqueuer.ts'
 import { explainJob } from './job/explain.ts'
@@ -18,7 +20,7 @@ import { Lanes } from './lane/lanes.ts'
 import { Owners } from './lane/owners.ts'
 import { Leader } from './maintenance/leader.ts'
 import { type EngineOptions, type Settled, settleOptions } from './options.ts'
-import { type QueryClient } from './postgres/client.ts'
+import type { Executor, QueryClient, Rows } from './postgres/client.ts'
 import { explainConnect } from './postgres/connect.ts'
 import { Database } from './postgres/database.ts'
 import { Listener } from './postgres/listener.ts'
@@ -44,7 +46,7 @@ export function createEngine<Services>(options: EngineOptions<Services>): Engine
   return new Engine(settleOptions(options))
 }
 
-export class Engine {
+export class Engine implements Executor {
   readonly lanes: Lanes
   readonly owners: Owners
   readonly runs: Runs
@@ -170,6 +172,16 @@ export class Engine {
   /** Whoever subscribes gets a job for it, committed together with the event. */
   async publish(request: EventRequest, options: PublishOptions = {}): Promise<{ id: number }> {
     return this.events.publish(request, options)
+  }
+
+  /** For what stands on the engine and keeps its data in the same database: one statement on the engine's pool, ids as numbers. */
+  async query<R>(statement: Sql): Promise<Rows<R>> {
+    return (await this.#ready()).query<R>(statement)
+  }
+
+  /** All of it or nothing. Hand `tx` to `enqueue` and `publish`, so that what follows from your change commits with it. */
+  async transaction<T>(act: (tx: TransactionClient) => Promise<T>): Promise<T> {
+    return (await this.#ready()).transaction(this.#options.leaseMs, act)
   }
 
   async find(id: number): Promise<Job | undefined> {

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import type { AnyEvent } from './event/event.ts'
 import type { AnyKind } from './job/kind.ts'
 import { encodeClass, type LaneLimits } from './lane/limits.ts'
+import type { MigrationSet } from './postgres/migrate.ts'
 import type { RunKind } from './run/run-kind.ts'
 import type { Schedule } from './schedule/schedule.ts'
 import { type Clock, systemClock } from './support/clock.ts'
@@ -31,6 +32,8 @@ export interface EngineOptions<Services = unknown> {
   readonly schedules?: readonly Schedule[]
   /** Events that this process publishes; those that its kinds subscribe to need not be named. Made with defineEvent. */
   readonly events?: readonly AnyEvent[]
+  /** Schemas of packages that stand on the engine; brought up to date together with its own. */
+  readonly migrations?: readonly MigrationSet[]
   /** Handed to every handler as its second argument. */
   readonly services?: Services
   /** Pools this process serves. An empty object serves none (a scheduler). Default: light 5–10, heavy 3–5. */
@@ -66,6 +69,7 @@ export interface Settled {
   readonly laneClasses: readonly object[]
   readonly schedules: readonly Schedule[]
   readonly events: readonly AnyEvent[]
+  readonly migrations: readonly MigrationSet[]
   readonly services: unknown
   readonly pools: Readonly<Record<string, PoolSize>>
   readonly lead: boolean
@@ -114,10 +118,9 @@ const schema = z.strictObject({
   prepare: z.boolean().optional(),
   // Durations are checked where they are read, the rest by its type.
   ...Object.fromEntries(
-    ['runs', 'lanes', 'lease', 'grace', 'priorityStep', 'services', 'log', 'clock', 'random', 'probe'].map((field) => [
-      field,
-      z.unknown().optional(),
-    ]),
+    ['runs', 'lanes', 'migrations', 'lease', 'grace', 'priorityStep', 'services', 'log', 'clock', 'random', 'probe'].map(
+      (field) => [field, z.unknown().optional()],
+    ),
   ),
 })
 
@@ -152,6 +155,7 @@ export function settleOptions(options: EngineOptions): Settled {
     laneClasses: [...limitsOf(options.lanes), ...breakersOf(kinds)],
     schedules: options.schedules ?? [],
     events: options.events ?? [],
+    migrations: options.migrations ?? [],
     services: options.services ?? {},
     pools: options.pools ?? { light: { core: 5, max: 10 }, heavy: { core: 3, max: 5 } },
     lead: options.lead ?? true,

@@ -1,7 +1,6 @@
 /**
  * What a process tells the database before its first use: the schema, its kinds, events and subscriptions, limits of lanes, settings and
- * schedules. All of it is
- * idempotent; several processes may do it at once.
+ * schedules. All of it is idempotent; several processes may do it at once.
  */
 import { registerEvents } from './event/event-store.ts'
 import { registerKinds, registerLaneClasses, type StoredSettings, storeSettings } from './job/kind-store.ts'
@@ -11,8 +10,8 @@ import { migrate } from './postgres/migrate.ts'
 import { registerSchedules } from './schedule/schedules.ts'
 
 export async function register(on: Database, options: Settled): Promise<StoredSettings> {
-  const { database, kinds, events, laneClasses, schedules, priorityStepMs, payloadBytesMax } = options
-  await migrate(database)
+  const { database, migrations, kinds, events, laneClasses, schedules, priorityStepMs, payloadBytesMax } = options
+  await migrate(database, migrations)
   await registerKinds(on, [...kinds.values()])
   await registerEvents(on, events, [...kinds.values()])
   await registerLaneClasses(on, laneClasses)

@@ -3,7 +3,8 @@
  *
  * One advisory lock lets a single process migrate while the others wait and then find nothing to do. Each file may say
  * `-- compatible-from: N`: engines that know migration N or later go on working beside it. An engine that finds a schema newer than it
- * knows starts as long as the schema is still compatible with it.
+ * knows starts as long as the schema is still compatible with it. Packages that stand on the engine bring a folder of their own, which is
+ * numbered by itself and comes after the engine's, in the same transaction.
  */
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
@@ -11,11 +12,20 @@ import pg from 'pg'
 import { SluiceError } from '../support/errors.ts'
 import { checkServer, checkUrl, explainConnect } from './connect.ts'
 
-const folder = new URL('../../migrations/', import.meta.url)
+const engineSet: MigrationSet = { name: 'engine', folder: new URL('../../migrations/', import.meta.url) }
 const lockKey = 7_158_423_001
+
+/** The migrations of one package. */
+export interface MigrationSet {
+  /** Stored with each file that was applied: the name of the package. */
+  readonly name: string
+  /** Where its numbered SQL files are; ends with a slash. */
+  readonly folder: URL
+}
 
 export interface Migrated {
   readonly applied: string[]
+  /** Of the engine's own schema. */
   readonly version: number
 }
 
@@ -27,7 +37,7 @@ interface Migration {
   readonly compatibleFrom: number
 }
 
-export async function migrate(database: string): Promise<Migrated> {
+export async function migrate(database: string, sets: readonly MigrationSet[] = []): Promise<Migrated> {
   const client = new pg.Client({
     connectionString: checkUrl(database),
     application_name: 'sluice migrate',
@@ -37,7 +47,10 @@ export async function migrate(database: string): Promise<Migrated> {
   try {
     await client.connect()
     await checkServer(client)
-    return await migrateOn(client, await readMigrations())
+    const known = await Promise.all(
+      [engineSet, ...sets].map(async (set) => ({ name: set.name, files: await readMigrations(set) })),
+    )
+    return await migrateOn(client, known)
   } catch (error) {
     throw explainConnect(error)
   } finally {
@@ -45,7 +58,7 @@ export async function migrate(database: string): Promise<Migrated> {
   }
 }
 
-async function readMigrations(): Promise<Migration[]> {
+async function readMigrations({ folder }: MigrationSet): Promise<Migration[]> {
   const files = (await readdir(folder)).filter((file) => /^\d{4}_.*\.sql$/.test(file)).toSorted()
   return Promise.all(
     files.map(async (file) => {
@@ -57,7 +70,19 @@ async function readMigrations(): Promise<Migration[]> {
   )
 }
 
-async function migrateOn(client: pg.ClientBase, known: Migration[]): Promise<Migrated> {
+interface KnownSet {
+  readonly name: string
+  readonly files: readonly Migration[]
+}
+
+interface AppliedRow {
+  readonly package: string
+  readonly number: number
+  readonly digest: string
+  readonly compatible_from: number
+}
+
+async function migrateOn(client: pg.ClientBase, sets: readonly KnownSet[]): Promise<Migrated> {
   await client.query('begin')
   try {
     // Transaction-scoped, so that it works through poolers and cannot be left behind.
@@ -67,33 +92,42 @@ async function migrateOn(client: pg.ClientBase, known: Migration[]): Promise<Mig
     if (found.length === 0) {
       await client.query('create schema if not exists sluice')
       await client.query(`create table sluice.migration (
-        number integer primary key, file text not null, digest text not null, compatible_from integer not null,
-        applied_at timestamptz not null default clock_timestamp())`)
+        package text not null, number integer not null, file text not null, digest text not null, compatible_from integer not null,
+        applied_at timestamptz not null default clock_timestamp(), primary key (package, number))`)
     }
-    const { rows } = await client.query<{ number: number; file: string; digest: string; compatible_from: number }>(
-      'select number, file, digest, compatible_from from sluice.migration order by number',
-    )
-    const knows = known.at(-1)?.number ?? 0
-    const needs = Math.max(0, ...rows.map((row) => row.compatible_from))
-    if (needs > knows) throw new SluiceError('SCHEMA_INCOMPATIBLE', { needs, knows })
-    const applied: string[] = []
-    for (const migration of known) {
-      const earlier = rows.find((row) => row.number === migration.number)
-      if (earlier && earlier.digest !== migration.digest) throw new SluiceError('SCHEMA_CHANGED', { file: migration.file })
-      if (earlier) continue
-      await client.query(migration.text)
-      await client.query('insert into sluice.migration (number, file, digest, compatible_from) values ($1, $2, $3, $4)', [
-        migration.number,
-        migration.file,
-        migration.digest,
-        migration.compatibleFrom,
-      ])
-      applied.push(migration.file)
-    }
+    const { rows } = await client.query<AppliedRow>('select package, number, digest, compatible_from from sluice.migration')
+    const migrated = []
+    for (const { name, files } of sets)
+      migrated.push(
+        await applySet(
+          client,
+          { name, files },
+          rows.filter((row) => row.package === name),
+        ),
+      )
     await client.query('commit')
-    return { applied, version: Math.max(knows, ...rows.map((row) => row.number)) }
+    return { applied: migrated.flatMap(({ applied }) => applied), version: migrated[0]?.version ?? 0 }
   } catch (error) {
     await client.query('rollback').catch(() => {})
     throw error
   }
+}
+
+async function applySet(client: pg.ClientBase, { name, files }: KnownSet, rows: readonly AppliedRow[]): Promise<Migrated> {
+  const knows = files.at(-1)?.number ?? 0
+  const needs = Math.max(0, ...rows.map((row) => row.compatible_from))
+  if (needs > knows) throw new SluiceError('SCHEMA_INCOMPATIBLE', { package: name, needs, knows })
+  const applied: string[] = []
+  for (const { number, file, text, digest, compatibleFrom } of files) {
+    const earlier = rows.find((row) => row.number === number)
+    if (earlier && earlier.digest !== digest) throw new SluiceError('SCHEMA_CHANGED', { file })
+    if (earlier) continue
+    await client.query(text)
+    await client.query(
+      'insert into sluice.migration (package, number, file, digest, compatible_from) values ($1, $2, $3, $4, $5)',
+      [name, number, file, digest, compatibleFrom],
+    )
+    applied.push(file)
+  }
+  return { applied, version: Math.max(knows, ...rows.map((row) => row.number)) }
 }

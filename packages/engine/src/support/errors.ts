@@ -28,7 +28,7 @@ export const errorTable = {
   DATABASE_READ_ONLY: 'The database is read-only (a standby?). Point the address at the primary.',
   POSTGRES_TOO_OLD: 'PostgreSQL {version} is too old. The engine needs 15 or newer.',
   SCHEMA_INCOMPATIBLE:
-    'The schema in the database needs an engine that knows migration {needs}, this one knows up to {knows}. Upgrade this process.',
+    'The schema in the database needs a process that knows migration {needs} of {package}, this one knows up to {knows}. Upgrade this process.',
   SCHEMA_CHANGED:
     'Migration {file} was changed after it had been applied. Restore the file and put the change into a new migration.',
   COST_NEVER_FITS: 'This job can never start: {problem}. Split it, or raise the budget or lower the floor of its lane.',
