@@ -367,11 +367,13 @@ end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.adopt_lanes(keys text[])
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
  SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
+begin
   insert into sluice.lane (key, owner, weight, cap, metered, budget_limit, budget_floor, breaker_after, breaker_for)
   select n.key, coalesce(o.name, j.owner), coalesce(c.weight, 1), c.cap, coalesce(c.metered, false), c.budget_limit, coalesce(c.budget_floor, 0), c.breaker_after,
          c.breaker_for
@@ -389,7 +391,8 @@ AS $function$
   -- What is there already is not touched, unless its owner was found: a conflict would wait for the lock of whoever holds it.
   where (select l.owner is not null or coalesce(o.name, j.owner) is null from sluice.lane l where l.key = n.key) is not true
   order by n.key
-  on conflict (key) do update set owner = excluded.owner where lane.owner is null and excluded.owner is not null $function$;
+  on conflict (key) do update set owner = excluded.owner where lane.owner is null and excluded.owner is not null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.audit(in_worker bigint, held bigint[])
  RETURNS integer
@@ -661,10 +664,17 @@ declare
   skip text[];
   closed boolean;
   fresh text[];
+  seen text[];
   keys text[];
+  owners text[];
   capped text[];
   held text[];
+  counts boolean;
+  metered boolean;
   all_weights double precision;
+  weights double precision;
+  hindmost double precision;
+  foremost double precision;
   behind double precision;
 begin
   again := false;
@@ -675,36 +685,51 @@ begin
   perform from sluice.worker w where w.id = in_worker for key share;
   if closed or not found then return next; return; end if;
 
-  -- Only those whose turn comes now: to look through all turns for lanes that are not there yet took 20 ms a claim with 4,000 of them.
-  fresh := array(select distinct f.lane
-                 from (select t.lane from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit lanes_max) f
-                 where (select l.owner is not null or l.served_at > '-infinity' from sluice.lane l where l.key = f.lane) is not true);
-  if fresh <> '{}' then perform sluice.adopt_lanes(fresh); end if;
-  -- First the locks, which never wait; then a statement whose snapshot sees all that earlier holders of these locks did.
-  keys := array(select distinct x.key from (
-    select l.key from sluice.turn t join sluice.lane l on l.key = t.lane
+  -- Lanes that are not there yet: only of those whose turn comes now. To look through all turns for them took 20 ms a claim with 4,000 of them.
+  select array_agg(f.lane), array_agg(f.lane) filter (where f.weight is null), sum(f.weight)
+  into seen, fresh, all_weights
+  from (select t.lane, (select l.weight from sluice.lane l where l.key = t.lane and (l.owner is not null or l.served_at > '-infinity')) as weight
+        from (select distinct t.lane from (select t.lane from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit lanes_max) t) t) f;
+  if seen is null then return next; return; end if;
+  if fresh is not null then perform sluice.adopt_lanes(fresh); end if;
+  -- First the locks, which never wait; then statements whose snapshots see all that earlier holders of these locks did.
+  select array_agg(x.key), array_agg(x.owner) filter (where x.owner is not null), sum(x.weight), min(x.progress), max(x.progress), bool_or(x.counts), bool_or(x.metered)
+  into keys, owners, weights, hindmost, foremost, counts, metered
+  from (select distinct x.* from (
+    select l.key, l.owner, l.weight, l.progress, l.metered,
+           l.metered or coalesce(l.hold_until > at, false) or num_nonnulls(l.cap, l.breaker_after, l.broken_until, l.paused) > 0 as counts
+    from sluice.turn t join sluice.lane l on l.key = t.lane
     where t.pool = in_pool and t.open
     order by t.served_at, t.id
     limit lanes_max
-    for no key update of l skip locked) x);
+    for no key update of l skip locked) x) x;
+  if keys is null then
+    again := true;
+    return next;
+    return;
+  end if;
   -- Those that were passed over because somebody holds them, as every settle does for a moment, still get their share: it is kept for them, and nobody
   -- runs far ahead of them. One that is held for a second is not waited for.
-  select sum(l.weight), min(l.progress) filter (where l.key <> all(keys) and l.served_at > at - interval '1 s')
-  into all_weights, behind
-  from sluice.lane l
-  where l.key = any(array(select t.lane from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit lanes_max));
+  if not seen <@ keys then
+    behind := (select min(l.progress) from sluice.lane l where l.key = any(seen) and l.key <> all(keys) and l.served_at > at - interval '1 s');
+  end if;
+  all_weights := greatest(all_weights, weights);
+  -- As in sluice.claim; but a permit that was given must not be given again after a crash of the server.
+  if not metered then perform set_config('synchronous_commit', 'off', true); end if;
+  if not counts and ahead >= lanes_max and (owners is null or not exists (select from sluice.owner o where o.name = any(owners))) then
+    return query select * from sluice.take_plain(in_pool, in_worker, slots + ahead, keys, all_weights, hindmost, foremost, behind, skip, at);
+    return;
+  end if;
   -- Whoever raises what runs for an owner with a cap holds the owner's row.
-  capped := array(select o.name from sluice.owner o where o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys))) and o.cap is not null);
+  capped := array(select o.name from sluice.owner o where o.name = any(owners) and o.cap is not null);
   if capped <> '{}' then
     held := array(select o.name from sluice.owner o where o.name = any(capped) order by o.name for no key update skip locked);
     keys := array(select l.key from sluice.lane l where l.key = any(keys) and (l.owner is null or l.owner <> all(capped) or l.owner = any(held)));
-  end if;
-  -- As in sluice.claim; but a permit that was given must not be given again after a crash of the server.
-  if not exists (select from sluice.lane l where l.key = any(keys) and l.metered) then perform set_config('synchronous_commit', 'off', true); end if;
-  if keys = '{}' then
-    again := exists (select from sluice.turn t where t.pool = in_pool and t.open);
-    return next;
-    return;
+    if keys = '{}' then
+      again := true;
+      return next;
+      return;
+    end if;
   end if;
 
   return query
@@ -712,7 +737,7 @@ begin
     select l.key, l.owner, l.weight, t.low, t.first, l.served_at, sluice.room(l, o, at) as room, sluice.permits(l, at) as permits, sluice.opening(l, o, at) as opens_at,
            case when o.cap is not null then o.cap - (select sum(s.in_flight) from sluice.lane s where s.owner = o.name) end as owner_room,
            ceil((slots + ahead) * l.weight / greatest(all_weights, sum(l.weight) over ()))::integer as share,
-           l.cap is not null or l.metered or l.broken_until is not null or o.cap is not null as counts,
+           l.metered or num_nonnulls(l.cap, l.breaker_after, l.broken_until, o.cap) > 0 as counts,
            -- Who was away (its row was locked, other pools served it) catches up, but not with more than 1,000 jobs.
            greatest(coalesce(l.progress, min(l.progress) over (), 0), max(l.progress) over () - 1000) as progress
     from sluice.lane l
@@ -911,6 +936,7 @@ CREATE OR REPLACE FUNCTION sluice.end_in_runs(ended sluice.run_end[], added json
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
  SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 #variable_conflict use_column
 declare
@@ -1375,13 +1401,24 @@ declare
   keys text[] := array(select distinct c.lane from unnest(changes) as c);
   others text[];
   held text[];
+  counts boolean;
 begin
   -- Under a cap of their owner, other lanes may wait for these. Owners before lanes: whoever changes an owner goes the same way, and claims, which go the
   -- other way, never wait. While its row is held, no claim closes a lane of the owner.
   held := array(select o.name from sluice.owner o
                 where o.cap is not null and o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys))) order by o.name for no key update);
   if held <> '{}' then others := array(select l.key from sluice.lane l where l.owner = any(held) and l.shut); end if;
-  perform from sluice.lane l where l.key = any(keys || others) order by l.key for no key update;
+  select bool_or(x.counts) into counts
+  from (select l.metered or l.shut or l.failures > 0 or num_nonnulls(l.owner, l.broken_until) > 0 as counts
+        from sluice.lane l where l.key = any(keys || others) order by l.key for no key update) x;
+  -- Nothing is counted there and nobody waits: half the work.
+  if not counts and said is null and not exists (select from unnest(changes) as c where c.bad > 0) then
+    update sluice.lane l
+    set in_flight = l.in_flight - n.jobs, in_flight_cost = l.in_flight_cost - n.cost
+    from (select c.lane, sum(c.jobs)::integer as jobs, sum(c.cost)::integer as cost from unnest(changes) as c group by c.lane) n
+    where l.key = any(keys) and l.key = n.lane;
+    return;
+  end if;
   with news as materialized (
     select c.*, s.remaining as said, s.hold_until, coalesce(s.reset_at, case when s.remaining is not null then at + interval '2 h' end) as said_reset
     from (select c.lane, sum(c.jobs)::integer as jobs, sum(c.cost)::integer as cost, sum(c.refund)::integer as refund, sum(c.good)::integer as good,
@@ -2141,7 +2178,8 @@ begin
            g.started_at, at
     from gone g)
   select array_agg(g.id), array_agg(g.key) filter (where g.key_rule = 'again'),
-         array_agg(row(g.lane, 1, g.cost, 0, 1, 0)::sluice.lane_change) filter (where g.lane <> ''),
+         (select array_agg(row(l.lane, l.jobs, l.cost, 0, l.jobs, 0)::sluice.lane_change)
+          from (select g.lane, count(*)::integer as jobs, sum(g.cost)::integer as cost from gone g where g.lane <> '' group by g.lane) l),
          array_agg(row(g.run, g.id, 'succeeded')::sluice.run_end) filter (where g.run is not null),
          array_agg(g.id) filter (where g.cancel_below)
   into settled, follow, lanes, ended, below
@@ -2183,6 +2221,60 @@ begin
     if found then return; end if;
   end loop;
   raise exception using errcode = '40001', message = format('runs of %s keep starting and ending', in_kind), hint = 'Try again.';
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.take_plain(in_pool text, in_worker bigint, wanted integer, keys text[], weights double precision, hindmost double precision, foremost double precision, behind double precision, skip text[], at timestamp with time zone)
+ RETURNS TABLE(again boolean, moved boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint)
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+declare
+  stamp bigint := date_part('epoch', at) * 1000000;
+begin
+  return query
+  with door as materialized (
+    select l.key, l.owner, l.weight, t.low, ceil(wanted * l.weight / weights)::integer as share, greatest(coalesce(l.progress, hindmost, 0), foremost - 1000) as progress
+    from sluice.lane l
+    cross join lateral (select min(t.low) as low from sluice.turn t where t.lane = l.key and t.pool = in_pool) t
+    where l.key = any(keys)),
+  taken as materialized (
+    select d.key, j.id, j.cost
+    from door d
+    cross join lateral (
+      select j.id, j.cost from sluice.job j
+      where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2 and j.kind <> all(skip)
+        and (j.owner is null or j.owner = d.owner or not exists (select from sluice.owner o where o.name = j.owner and sluice.owner_closed(o, at)))
+      order by j.rank, j.id
+      limit greatest(least(d.share, ceil((behind - d.progress) * d.weight)::integer + d.share), 0)
+      for update skip locked) j),
+  left_over as materialized (
+    select d.key, d.progress + coalesce(g.jobs, 0) / d.weight::double precision as progress, coalesce(g.jobs, 0) as jobs, coalesce(g.cost, 0) as cost, m.rank as more
+    from door d
+    left join (select t.key, array_agg(t.id) as ids, count(*)::integer as jobs, sum(t.cost)::integer as cost from taken t group by t.key) g on g.key = d.key
+    left join lateral (
+      select j.rank from sluice.job j
+      where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
+        and j.id <> all(coalesce(g.ids, '{}'))
+      order by j.rank, j.id limit 1) m on true),
+  started as (
+    update sluice.job j
+    set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, key = case when j.key_rule = 'start' then null else j.key end,
+        fence = greatest(j.fence + 1, stamp)
+    where j.id = any(array(select id from taken))
+    returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000,
+              j.lane, j.run, j.event),
+  counted as (
+    update sluice.lane l
+    set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost, served_at = at, progress = case when o.more is not null then o.progress end
+    from left_over o
+    where l.key = any(keys) and l.key = o.key),
+  served as (delete from sluice.turn t where t.lane = any(keys) and t.pool = in_pool),
+  next as (insert into sluice.turn (pool, lane, low, served_at) select in_pool, key, more, at from left_over where more is not null)
+  select exists (select from sluice.turn t where t.pool = in_pool and t.open and t.lane <> all(keys))
+           or exists (select from left_over o where o.more is not null and o.jobs > 0),
+         exists (select from left_over o where o.more is null),
+         s.*
+  from (select 1) one left join started s on true;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.tell_run_end(in_run bigint)

@@ -70,6 +70,7 @@ async function check(explainer: Explainer, client: pg.Client): Promise<void> {
   const ids = rows.length > 0 ? rows.map(({ id }) => Number(id)) : [1, 2, 3]
   const calls: [name: string, text: string, values: unknown[]][] = [
     ['claim', `select id from sluice.claim_laned('light', ${worker}, $1, 0, 16, '{}')`, [slots]],
+    ['claim ahead', `select id from sluice.claim_laned('light', ${worker}, 1, $1, 16, '{}')`, [slots]],
     ['settle', 'select sluice.settle_done($1::bigint[], $2::bigint[], true)', [ids, ids.map(() => 7)]],
     [
       'leave',

@@ -9,7 +9,8 @@ import pg from 'pg'
 /** Where each function has its locks and is about to look. */
 const windows: readonly [name: string, before: string][] = [
   ['claim_laned', '  return query\n  with door'],
-  ['leave_lanes', '  with news as materialized'],
+  ['take_plain', '  return query\n  with door'],
+  ['leave_lanes', '  if not counts and said is null'],
   ['reopen', '  with looked as'],
 ]
 

@@ -117,9 +117,10 @@ as $$
 -- A lane is made with its limits before its first claim: one that is metered must not be born without a meter and burst. It belongs to the owner whose
 -- name is a part of its own, as in github:4711:core; a lane that many share belongs to nobody. One that was made by hand finds its owner at its first claim.
 create function sluice.adopt_lanes(keys text[]) returns void
-language sql
-  set enable_seqscan = off set enable_bitmapscan = off set jit = off
+language plpgsql -- for the sake of its kept plan, which is most of the cost
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
+begin
   insert into sluice.lane (key, owner, weight, cap, metered, budget_limit, budget_floor, breaker_after, breaker_for)
   select n.key, coalesce(o.name, j.owner), coalesce(c.weight, 1), c.cap, coalesce(c.metered, false), c.budget_limit, coalesce(c.budget_floor, 0), c.breaker_after,
          c.breaker_for
@@ -137,7 +138,8 @@ as $$
   -- What is there already is not touched, unless its owner was found: a conflict would wait for the lock of whoever holds it.
   where (select l.owner is not null or coalesce(o.name, j.owner) is null from sluice.lane l where l.key = n.key) is not true
   order by n.key
-  on conflict (key) do update set owner = excluded.owner where lane.owner is null and excluded.owner is not null $$;
+  on conflict (key) do update set owner = excluded.owner where lane.owner is null and excluded.owner is not null;
+end $$;
 
 -- Looks again at lanes that are shut. First the locks, in order; the turns are read by a later statement, whose snapshot is younger.
 create function sluice.reopen(keys text[]) returns text[]
@@ -182,13 +184,24 @@ declare
   keys text[] := array(select distinct c.lane from unnest(changes) as c);
   others text[];
   held text[];
+  counts boolean;
 begin
   -- Under a cap of their owner, other lanes may wait for these. Owners before lanes: whoever changes an owner goes the same way, and claims, which go the
   -- other way, never wait. While its row is held, no claim closes a lane of the owner.
   held := array(select o.name from sluice.owner o
                 where o.cap is not null and o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys))) order by o.name for no key update);
   if held <> '{}' then others := array(select l.key from sluice.lane l where l.owner = any(held) and l.shut); end if;
-  perform from sluice.lane l where l.key = any(keys || others) order by l.key for no key update;
+  select bool_or(x.counts) into counts
+  from (select l.metered or l.shut or l.failures > 0 or num_nonnulls(l.owner, l.broken_until) > 0 as counts
+        from sluice.lane l where l.key = any(keys || others) order by l.key for no key update) x;
+  -- Nothing is counted there and nobody waits: half the work.
+  if not counts and said is null and not exists (select from unnest(changes) as c where c.bad > 0) then
+    update sluice.lane l
+    set in_flight = l.in_flight - n.jobs, in_flight_cost = l.in_flight_cost - n.cost
+    from (select c.lane, sum(c.jobs)::integer as jobs, sum(c.cost)::integer as cost from unnest(changes) as c group by c.lane) n
+    where l.key = any(keys) and l.key = n.lane;
+    return;
+  end if;
   with news as materialized (
     select c.*, s.remaining as said, s.hold_until, coalesce(s.reset_at, case when s.remaining is not null then at + interval '2 h' end) as said_reset
     from (select c.lane, sum(c.jobs)::integer as jobs, sum(c.cost)::integer as cost, sum(c.refund)::integer as refund, sum(c.good)::integer as good,
@@ -250,32 +263,25 @@ begin
   return (select extract(epoch from l.opens_at - sluice.now()) * 1000 from sluice.lane l where l.opens_at is not null order by l.opens_at limit 1);
 end $$;
 
--- Limits by pattern, from processes that define them. Lanes that somebody changed by hand keep their own.
-create function sluice.register_lane_classes(classes jsonb) returns void
-language plpgsql
+-- The most a job of this lane may cost, if that is known. A lane that does not exist yet takes the limits of its class.
+create function sluice.cost_max(lane text) returns integer
+language plpgsql stable
+as $$
+begin
+  return case when lane <> '' then coalesce((select l.budget_limit - l.budget_floor from sluice.lane l where l.key = lane),
+                                            (select c.budget_limit - c.budget_floor from sluice.class_of(lane) c)) end;
+end $$;
+
+-- A job that can never fit into its lane's budget would wait for ever.
+create function sluice.refuse_cost(lane text, cost integer) returns text
+language plpgsql stable
 as $$
 declare
-  keys text[];
+  most integer := sluice.cost_max(lane);
 begin
-  with given as (
-    select * from jsonb_to_recordset(classes) as c(pattern text, cap integer, metered boolean, budget_limit integer, budget_floor integer, weight smallint,
-                                                   breaker_after smallint, breaker_ms double precision)),
-  changed as (
-    insert into sluice.lane_class as k (pattern, cap, metered, budget_limit, budget_floor, weight, breaker_after, breaker_for)
-    select pattern, cap, metered, budget_limit, budget_floor, weight, breaker_after, breaker_ms * interval '1 ms' from given order by pattern
-    on conflict (pattern) do update
-    set cap = excluded.cap, metered = excluded.metered, budget_limit = excluded.budget_limit, budget_floor = excluded.budget_floor, weight = excluded.weight,
-        breaker_after = excluded.breaker_after, breaker_for = excluded.breaker_for
-    where (k.cap, k.metered, k.budget_limit, k.budget_floor, k.weight, k.breaker_after, k.breaker_for)
-      is distinct from (excluded.cap, excluded.metered, excluded.budget_limit, excluded.budget_floor, excluded.weight, excluded.breaker_after, excluded.breaker_for)
-    returning 1)
-  select array(select 1 from changed) into keys;
-  if keys = '{}' then return; end if;
-  keys := array(select l.key from sluice.lane l where not l.custom order by l.key for no key update);
-  update sluice.lane l
-  set cap = c.cap, metered = l.metered or c.metered, budget_limit = c.budget_limit, budget_floor = c.budget_floor, weight = c.weight,
-      breaker_after = c.breaker_after, breaker_for = c.breaker_for
-  from (select k.key, c.* from unnest(keys) as k(key) cross join lateral sluice.class_of(k.key) c) c
-  where l.key = c.key;
-  perform sluice.wake(sluice.reopen(keys), null);
+  if cost < 1 then perform sluice.refuse('SL002', 'cost must be 1 at least', 'Leave it out for 1.'); end if;
+  if cost > most then
+    perform sluice.refuse('SL004', format('a job of cost %s never fits into lane "%s": at most %s', cost, lane, most), 'Split the job, or raise the budget or lower the floor of the lane.');
+  end if;
+  return null;
 end $$;

@@ -66,7 +66,7 @@ end $$;
 -- Jobs of runs ended, and others came (`added`: how many, by run). Whoever brings a run's count to nothing starts its finalizer, or completes it.
 create function sluice.end_in_runs(ended sluice.run_end[], added jsonb) returns void
 language plpgsql
-  set enable_seqscan = off set enable_bitmapscan = off set jit = off
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

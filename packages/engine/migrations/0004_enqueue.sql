@@ -45,29 +45,6 @@ begin
   return '';
 end $$;
 
--- The most a job of this lane may cost, if that is known. A lane that does not exist yet takes the limits of its class.
-create function sluice.cost_max(lane text) returns integer
-language plpgsql stable
-as $$
-begin
-  return case when lane <> '' then coalesce((select l.budget_limit - l.budget_floor from sluice.lane l where l.key = lane),
-                                            (select c.budget_limit - c.budget_floor from sluice.class_of(lane) c)) end;
-end $$;
-
--- A job that can never fit into its lane's budget would wait for ever.
-create function sluice.refuse_cost(lane text, cost integer) returns text
-language plpgsql stable
-as $$
-declare
-  most integer := sluice.cost_max(lane);
-begin
-  if cost < 1 then perform sluice.refuse('SL002', 'cost must be 1 at least', 'Leave it out for 1.'); end if;
-  if cost > most then
-    perform sluice.refuse('SL004', format('a job of cost %s never fits into lane "%s": at most %s', cost, lane, most), 'Split the job, or raise the budget or lower the floor of the lane.');
-  end if;
-  return null;
-end $$;
-
 -- Inserts one job or finds the one that stands for it. Never locks a running job's row: a stranger's open transaction would hold up its settle.
 create function sluice.enqueue_one(
   kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, run_at timestamptz,

@@ -2,6 +2,64 @@
 -- Fair however few slots are free: a lane moves on by what it got over its weight, and whoever is least far goes first, of those the one that waited longest: a
 -- newcomer. A lane that was passed over for want of slots goes on waiting; without that, the first of sixteen got every single slot.
 
+-- Jobs of lanes that count nothing: no budget, no cap, no breaker, nobody who holds or pauses them. Each gets its share and there is nothing to weigh against each other, which
+-- is half the work of the careful look below. The caller holds the lanes and pins the planner. `hindmost` and `foremost` are the least and the most progress among them.
+create function sluice.take_plain(in_pool text, in_worker bigint, wanted integer, keys text[], weights double precision, hindmost double precision,
+  foremost double precision, behind double precision, skip text[], at timestamptz)
+returns table (again boolean, moved boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint,
+               rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint)
+language plpgsql
+as $$
+#variable_conflict use_column
+declare
+  stamp bigint := date_part('epoch', at) * 1000000;
+begin
+  return query
+  with door as materialized (
+    select l.key, l.owner, l.weight, t.low, ceil(wanted * l.weight / weights)::integer as share, greatest(coalesce(l.progress, hindmost, 0), foremost - 1000) as progress
+    from sluice.lane l
+    cross join lateral (select min(t.low) as low from sluice.turn t where t.lane = l.key and t.pool = in_pool) t
+    where l.key = any(keys)),
+  taken as materialized (
+    select d.key, j.id, j.cost
+    from door d
+    cross join lateral (
+      select j.id, j.cost from sluice.job j
+      where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2 and j.kind <> all(skip)
+        and (j.owner is null or j.owner = d.owner or not exists (select from sluice.owner o where o.name = j.owner and sluice.owner_closed(o, at)))
+      order by j.rank, j.id
+      limit greatest(least(d.share, ceil((behind - d.progress) * d.weight)::integer + d.share), 0)
+      for update skip locked) j),
+  left_over as materialized (
+    select d.key, d.progress + coalesce(g.jobs, 0) / d.weight::double precision as progress, coalesce(g.jobs, 0) as jobs, coalesce(g.cost, 0) as cost, m.rank as more
+    from door d
+    left join (select t.key, array_agg(t.id) as ids, count(*)::integer as jobs, sum(t.cost)::integer as cost from taken t group by t.key) g on g.key = d.key
+    left join lateral (
+      select j.rank from sluice.job j
+      where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
+        and j.id <> all(coalesce(g.ids, '{}'))
+      order by j.rank, j.id limit 1) m on true),
+  started as (
+    update sluice.job j
+    set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, key = case when j.key_rule = 'start' then null else j.key end,
+        fence = greatest(j.fence + 1, stamp)
+    where j.id = any(array(select id from taken))
+    returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000,
+              j.lane, j.run, j.event),
+  counted as (
+    update sluice.lane l
+    set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost, served_at = at, progress = case when o.more is not null then o.progress end
+    from left_over o
+    where l.key = any(keys) and l.key = o.key),
+  served as (delete from sluice.turn t where t.lane = any(keys) and t.pool = in_pool),
+  next as (insert into sluice.turn (pool, lane, low, served_at) select in_pool, key, more, at from left_over where more is not null)
+  select exists (select from sluice.turn t where t.pool = in_pool and t.open and t.lane <> all(keys))
+           or exists (select from left_over o where o.more is not null and o.jobs > 0),
+         exists (select from left_over o where o.more is null),
+         s.*
+  from (select 1) one left join started s on true;
+end $$;
+
 -- Up to `slots` ready jobs from the lanes that waited longest, each with its permits, and up to `ahead` more from lanes that count nothing: no permit and no
 -- place under a cap is taken for a job that starts after others. Answers one row at least; `again` says that a lane was passed over
 -- (somebody holds it, or there were too many) or had more, `moved` that closed or empty lanes were put out of the way: the next look sees others.
@@ -19,10 +77,17 @@ declare
   skip text[];
   closed boolean;
   fresh text[];
+  seen text[];
   keys text[];
+  owners text[];
   capped text[];
   held text[];
+  counts boolean;
+  metered boolean;
   all_weights double precision;
+  weights double precision;
+  hindmost double precision;
+  foremost double precision;
   behind double precision;
 begin
   again := false;
@@ -33,36 +98,51 @@ begin
   perform from sluice.worker w where w.id = in_worker for key share;
   if closed or not found then return next; return; end if;
 
-  -- Only those whose turn comes now: to look through all turns for lanes that are not there yet took 20 ms a claim with 4,000 of them.
-  fresh := array(select distinct f.lane
-                 from (select t.lane from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit lanes_max) f
-                 where (select l.owner is not null or l.served_at > '-infinity' from sluice.lane l where l.key = f.lane) is not true);
-  if fresh <> '{}' then perform sluice.adopt_lanes(fresh); end if;
-  -- First the locks, which never wait; then a statement whose snapshot sees all that earlier holders of these locks did.
-  keys := array(select distinct x.key from (
-    select l.key from sluice.turn t join sluice.lane l on l.key = t.lane
+  -- Lanes that are not there yet: only of those whose turn comes now. To look through all turns for them took 20 ms a claim with 4,000 of them.
+  select array_agg(f.lane), array_agg(f.lane) filter (where f.weight is null), sum(f.weight)
+  into seen, fresh, all_weights
+  from (select t.lane, (select l.weight from sluice.lane l where l.key = t.lane and (l.owner is not null or l.served_at > '-infinity')) as weight
+        from (select distinct t.lane from (select t.lane from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit lanes_max) t) t) f;
+  if seen is null then return next; return; end if;
+  if fresh is not null then perform sluice.adopt_lanes(fresh); end if;
+  -- First the locks, which never wait; then statements whose snapshots see all that earlier holders of these locks did.
+  select array_agg(x.key), array_agg(x.owner) filter (where x.owner is not null), sum(x.weight), min(x.progress), max(x.progress), bool_or(x.counts), bool_or(x.metered)
+  into keys, owners, weights, hindmost, foremost, counts, metered
+  from (select distinct x.* from (
+    select l.key, l.owner, l.weight, l.progress, l.metered,
+           l.metered or coalesce(l.hold_until > at, false) or num_nonnulls(l.cap, l.breaker_after, l.broken_until, l.paused) > 0 as counts
+    from sluice.turn t join sluice.lane l on l.key = t.lane
     where t.pool = in_pool and t.open
     order by t.served_at, t.id
     limit lanes_max
-    for no key update of l skip locked) x);
+    for no key update of l skip locked) x) x;
+  if keys is null then
+    again := true;
+    return next;
+    return;
+  end if;
   -- Those that were passed over because somebody holds them, as every settle does for a moment, still get their share: it is kept for them, and nobody
   -- runs far ahead of them. One that is held for a second is not waited for.
-  select sum(l.weight), min(l.progress) filter (where l.key <> all(keys) and l.served_at > at - interval '1 s')
-  into all_weights, behind
-  from sluice.lane l
-  where l.key = any(array(select t.lane from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit lanes_max));
+  if not seen <@ keys then
+    behind := (select min(l.progress) from sluice.lane l where l.key = any(seen) and l.key <> all(keys) and l.served_at > at - interval '1 s');
+  end if;
+  all_weights := greatest(all_weights, weights);
+  -- As in sluice.claim; but a permit that was given must not be given again after a crash of the server.
+  if not metered then perform set_config('synchronous_commit', 'off', true); end if;
+  if not counts and ahead >= lanes_max and (owners is null or not exists (select from sluice.owner o where o.name = any(owners))) then
+    return query select * from sluice.take_plain(in_pool, in_worker, slots + ahead, keys, all_weights, hindmost, foremost, behind, skip, at);
+    return;
+  end if;
   -- Whoever raises what runs for an owner with a cap holds the owner's row.
-  capped := array(select o.name from sluice.owner o where o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys))) and o.cap is not null);
+  capped := array(select o.name from sluice.owner o where o.name = any(owners) and o.cap is not null);
   if capped <> '{}' then
     held := array(select o.name from sluice.owner o where o.name = any(capped) order by o.name for no key update skip locked);
     keys := array(select l.key from sluice.lane l where l.key = any(keys) and (l.owner is null or l.owner <> all(capped) or l.owner = any(held)));
-  end if;
-  -- As in sluice.claim; but a permit that was given must not be given again after a crash of the server.
-  if not exists (select from sluice.lane l where l.key = any(keys) and l.metered) then perform set_config('synchronous_commit', 'off', true); end if;
-  if keys = '{}' then
-    again := exists (select from sluice.turn t where t.pool = in_pool and t.open);
-    return next;
-    return;
+    if keys = '{}' then
+      again := true;
+      return next;
+      return;
+    end if;
   end if;
 
   return query
@@ -70,7 +150,7 @@ begin
     select l.key, l.owner, l.weight, t.low, t.first, l.served_at, sluice.room(l, o, at) as room, sluice.permits(l, at) as permits, sluice.opening(l, o, at) as opens_at,
            case when o.cap is not null then o.cap - (select sum(s.in_flight) from sluice.lane s where s.owner = o.name) end as owner_room,
            ceil((slots + ahead) * l.weight / greatest(all_weights, sum(l.weight) over ()))::integer as share,
-           l.cap is not null or l.metered or l.broken_until is not null or o.cap is not null as counts,
+           l.metered or num_nonnulls(l.cap, l.breaker_after, l.broken_until, o.cap) > 0 as counts,
            -- Who was away (its row was locked, other pools served it) catches up, but not with more than 1,000 jobs.
            greatest(coalesce(l.progress, min(l.progress) over (), 0), max(l.progress) over () - 1000) as progress
     from sluice.lane l

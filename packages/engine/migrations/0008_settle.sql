@@ -70,7 +70,8 @@ begin
            g.started_at, at
     from gone g)
   select array_agg(g.id), array_agg(g.key) filter (where g.key_rule = 'again'),
-         array_agg(row(g.lane, 1, g.cost, 0, 1, 0)::sluice.lane_change) filter (where g.lane <> ''),
+         (select array_agg(row(l.lane, l.jobs, l.cost, 0, l.jobs, 0)::sluice.lane_change)
+          from (select g.lane, count(*)::integer as jobs, sum(g.cost)::integer as cost from gone g where g.lane <> '' group by g.lane) l),
          array_agg(row(g.run, g.id, 'succeeded')::sluice.run_end) filter (where g.run is not null),
          array_agg(g.id) filter (where g.cancel_below)
   into settled, follow, lanes, ended, below

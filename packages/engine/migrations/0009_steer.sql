@@ -111,3 +111,33 @@ begin
   keys := array(select l.key from sluice.lane l where l.owner = in_name and l.shut);
   perform sluice.wake(sluice.reopen(keys) || array['turn:*', 'ready:*'], (select o.hold_until from sluice.owner o where o.name = in_name and o.hold_until > sluice.now()));
 end $$;
+
+-- Limits by pattern, from processes that define them. Lanes that somebody changed by hand keep their own.
+create function sluice.register_lane_classes(classes jsonb) returns void
+language plpgsql
+as $$
+declare
+  keys text[];
+begin
+  with given as (
+    select * from jsonb_to_recordset(classes) as c(pattern text, cap integer, metered boolean, budget_limit integer, budget_floor integer, weight smallint,
+                                                   breaker_after smallint, breaker_ms double precision)),
+  changed as (
+    insert into sluice.lane_class as k (pattern, cap, metered, budget_limit, budget_floor, weight, breaker_after, breaker_for)
+    select pattern, cap, metered, budget_limit, budget_floor, weight, breaker_after, breaker_ms * interval '1 ms' from given order by pattern
+    on conflict (pattern) do update
+    set cap = excluded.cap, metered = excluded.metered, budget_limit = excluded.budget_limit, budget_floor = excluded.budget_floor, weight = excluded.weight,
+        breaker_after = excluded.breaker_after, breaker_for = excluded.breaker_for
+    where (k.cap, k.metered, k.budget_limit, k.budget_floor, k.weight, k.breaker_after, k.breaker_for)
+      is distinct from (excluded.cap, excluded.metered, excluded.budget_limit, excluded.budget_floor, excluded.weight, excluded.breaker_after, excluded.breaker_for)
+    returning 1)
+  select array(select 1 from changed) into keys;
+  if keys = '{}' then return; end if;
+  keys := array(select l.key from sluice.lane l where not l.custom order by l.key for no key update);
+  update sluice.lane l
+  set cap = c.cap, metered = l.metered or c.metered, budget_limit = c.budget_limit, budget_floor = c.budget_floor, weight = c.weight,
+      breaker_after = c.breaker_after, breaker_for = c.breaker_for
+  from (select k.key, c.* from unnest(keys) as k(key) cross join lateral sluice.class_of(k.key) c) c
+  where l.key = c.key;
+  perform sluice.wake(sluice.reopen(keys), null);
+end $$;
