@@ -7,7 +7,7 @@ import type { Sql } from 'sql-template-tag'
 import type { EventRequest } from './event/event.ts'
 import { Events, type PublishOptions } from './event/events.ts'
 import type { TransactionClient } from './job/context.ts'
-import { type Enqueued, enqueueOn } from './job/enqueue.ts'
+import { type Enqueued, type EnqueueOptions, enqueueOn } from './job/enqueue.ts'
 import { Enqueuer } from './job/enqueuer.ts'
 import { explainJob } from './job/explain.ts'
 import type { Explanation } from './job/explanation.ts'
@@ -20,7 +20,7 @@ import { Lanes } from './lane/lanes.ts'
 import { Owners } from './lane/owners.ts'
 import { Leader } from './maintenance/leader.ts'
 import { type EngineOptions, type Settled, settleOptions } from './options.ts'
-import type { Executor, QueryClient, Rows } from './postgres/client.ts'
+import type { Executor, Rows } from './postgres/client.ts'
 import { explainConnect } from './postgres/connect.ts'
 import { Database } from './postgres/database.ts'
 import { Listener } from './postgres/listener.ts'
@@ -33,11 +33,6 @@ import { SluiceError } from './support/errors.ts'
 import { hear } from './wake-ups.ts'
 import { Heartbeat } from './worker/heartbeat.ts'
 import { Worker } from './worker/worker.ts'
-
-export interface EnqueueOptions {
-  /** A client of yours with an open transaction: the job is there if and only if you commit. */
-  readonly client?: QueryClient
-}
 
 /** What the last words may take after the grace, before connections are cut. */
 const goodbyeMs = 5_000

@@ -1,5 +1,5 @@
 /** The door of the engine. Nothing else can be imported. */
-export { createEngine, type Engine, type EnqueueOptions } from './engine.ts'
+export { createEngine, type Engine } from './engine.ts'
 export {
   type AnyEvent,
   defineEvent,
@@ -12,7 +12,7 @@ export type { EventPage, PublishedEvent } from './event/event-store.ts'
 export type { Events, PublishOptions } from './event/events.ts'
 export { runCanceled, runCompleted, runEnding, runFailed } from './event/run-events.ts'
 export type { JobContext, TransactionClient } from './job/context.ts'
-export type { Enqueued } from './job/enqueue.ts'
+export type { Enqueued, EnqueueOptions } from './job/enqueue.ts'
 export type { Explanation } from './job/explanation.ts'
 export type { Attempt, Job } from './job/job-store.ts'
 export { type AnyKind, defineKind, type Kind, type KindDefinition } from './job/kind.ts'

@@ -10,6 +10,11 @@ import { sqlState } from '../postgres/transient.ts'
 import { SluiceError } from '../support/errors.ts'
 import type { EncodedRequest } from './request.ts'
 
+export interface EnqueueOptions {
+  /** A client of yours with an open transaction: the job is there if and only if you commit. */
+  readonly client?: QueryClient
+}
+
 export interface Enqueued {
   readonly id: number
   /** False when a job with the same key was there already: `id` is that job's. */
