@@ -8,7 +8,7 @@ create type sluice.lane_change as (lane text, jobs integer, cost integer, refund
 
 create type sluice.ready_job as (pool text, lane text, rank bigint);
 
-create type sluice.run_end as (run bigint, job bigint, state sluice.job_state);
+create type sluice.run_end as (run bigint, state sluice.job_state, jobs bigint[]);
 
 -- tables
 
@@ -518,7 +518,8 @@ declare
 begin
   perform 1 from sluice.job j where j.id = any(ids) order by j.id for update;
   gone := array(select j.id from sluice.job j where j.id = any(ids) and j.state <> 'running');
-  ended := array(select row(j.run, j.id, 'canceled')::sluice.run_end from sluice.job j where j.id = any(ids) and j.state not in ('running', 'failed') and j.run is not null);
+  ended := array(select row(j.run, 'canceled', array_agg(j.id))::sluice.run_end from sluice.job j
+                 where j.id = any(ids) and j.state not in ('running', 'failed') and j.run is not null group by j.run);
   return query
   with told as (
     update sluice.job j
@@ -941,7 +942,8 @@ AS $function$
 #variable_conflict use_column
 declare
   at timestamptz := sluice.now();
-  jobs bigint[] := array(select e.job from unnest(ended) as e);
+  jobs bigint[] := array(select unnest(e.jobs) from unnest(ended) as e);
+  finals bigint[];
   keys bigint[] := array(select e.run from unnest(ended) as e union select (a.key)::bigint from jsonb_each(added) as a);
   r sluice.run;
   root sluice.job_state;
@@ -949,8 +951,8 @@ declare
   kids bigint[];
   next text;
 begin
-  perform from sluice.run r where r.id = any(keys) order by r.id for no key update;
   -- The finalizer is not part of what it waits for.
+  finals := array(select r.finalizer_job from sluice.run r where r.id = any(keys) order by r.id for no key update);
   update sluice.run r
   set total = r.total + c.added,
       pending = r.pending + c.added - c.succeeded - c.failed - c.canceled,
@@ -958,18 +960,18 @@ begin
       failed = r.failed + c.failed,
       canceled = r.canceled + c.canceled
   from (select k.run, coalesce((added ->> k.run::text)::integer, 0) as added,
-               count(*) filter (where e.state = 'succeeded')::integer as succeeded,
-               count(*) filter (where e.state = 'failed')::integer as failed,
-               count(*) filter (where e.state = 'canceled')::integer as canceled
+               coalesce(sum(e.jobs) filter (where e.state = 'succeeded'), 0)::integer as succeeded,
+               coalesce(sum(e.jobs) filter (where e.state = 'failed'), 0)::integer as failed,
+               coalesce(sum(e.jobs) filter (where e.state = 'canceled'), 0)::integer as canceled
         from unnest(keys) as k(run)
-        left join unnest(ended) as e on e.run = k.run and e.job <> all(array(select f.finalizer_job from sluice.run f where f.id = any(keys) and f.finalizer_job is not null))
+        left join (select e.run, e.state, cardinality(e.jobs) - (e.jobs && finals)::integer as jobs from unnest(ended) as e) e on e.run = k.run
         group by k.run) c
   where r.id = any(keys) and r.id = c.run;
   for r in select * from sluice.run r
            where r.id = any(keys) and (r.pending = 0 or r.root_job = any(jobs) or r.finalizer_job = any(jobs) or (r.state = 'canceled' and added is not null))
            order by r.id loop
-    root := (select e.state from unnest(ended) as e where e.job = r.root_job);
-    final := (select e.state from unnest(ended) as e where e.job = r.finalizer_job);
+    root := (select e.state from unnest(ended) as e where r.root_job = any(e.jobs));
+    final := (select e.state from unnest(ended) as e where r.finalizer_job = any(e.jobs));
     next := r.state;
     if r.state = 'canceled' then
       -- A job of it ended well in the meantime and had children.
@@ -1954,8 +1956,11 @@ begin
          (select array_agg(id) from lost where cancel_at is not null),
          -- Their calls may have been made: the permits count as spent.
          (select array_agg(row(lane, 1, cost, 0, 0, 0)::sluice.lane_change) from lost where lane <> ''),
-         (select array_agg(row(x.run, x.id, x.state)::sluice.run_end)
-          from (select run, id, state from back where run is not null and state = 'failed' union all select run, id, 'canceled' from lost where run is not null and cancel_at is not null) x),
+         (select array_agg(row(r.run, r.state, r.jobs)::sluice.run_end)
+          from (select x.run, x.state, array_agg(x.id) as jobs
+                from (select run, id, state from back where run is not null and state = 'failed'
+                      union all select run, id, 'canceled' from lost where run is not null and cancel_at is not null) x
+                group by x.run, x.state) r),
          (select pg_notify('sluice', 'suspect:') from back where state = 'ready' and crashes >= 2 limit 1) is not null,
          (select array_agg(name) from buried)
   into rescued, failed, ready, canceled, lanes, ended, told, dead;
@@ -2133,8 +2138,10 @@ begin
          (select min(run_at) from back),
          (select array_agg(row(x.lane, 1, x.cost, x.refund, (x.outcome = 'done')::int, (x.outcome in ('retry', 'failed'))::int)::sluice.lane_change)
           from (select lane, cost, refund, outcome from gone where lane <> '' union all select lane, cost, refund, outcome from back where lane <> '') x),
-         (select array_agg(row(x.run, x.id, x.state)::sluice.run_end)
-          from (select run, id, final as state from gone where run is not null union all select run, id, state from back where run is not null and state = 'failed') x),
+         (select array_agg(row(r.run, r.state, r.jobs)::sluice.run_end)
+          from (select x.run, x.state, array_agg(x.id) as jobs
+                from (select run, id, final as state from gone where run is not null union all select run, id, state from back where run is not null and state = 'failed') x
+                group by x.run, x.state) r),
          (select array_agg(id) from gone where cancel_below)
   into settled, follow, ready, due, lanes, ended, below;
   if follow <> '{}' then perform sluice.release_followers(follow); end if;
@@ -2180,7 +2187,8 @@ begin
   select array_agg(g.id), array_agg(g.key) filter (where g.key_rule = 'again'),
          (select array_agg(row(l.lane, l.jobs, l.cost, 0, l.jobs, 0)::sluice.lane_change)
           from (select g.lane, count(*)::integer as jobs, sum(g.cost)::integer as cost from gone g where g.lane <> '' group by g.lane) l),
-         array_agg(row(g.run, g.id, 'succeeded')::sluice.run_end) filter (where g.run is not null),
+         (select array_agg(row(r.run, 'succeeded', r.jobs)::sluice.run_end)
+          from (select g.run, array_agg(g.id) as jobs from gone g where g.run is not null group by g.run) r),
          array_agg(g.id) filter (where g.cancel_below)
   into settled, follow, lanes, ended, below
   from gone g;

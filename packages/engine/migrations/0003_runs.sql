@@ -32,7 +32,8 @@ create table sluice.run_key (
 );
 create index job_run on sluice.job (run) where run is not null;
 
-create type sluice.run_end as (run bigint, job bigint, state sluice.job_state);
+-- Jobs of one run that ended in the same way.
+create type sluice.run_end as (run bigint, state sluice.job_state, jobs bigint[]);
 
 -- One active run for each kind and owner: whoever comes second is told which one runs.
 create function sluice.start_run(in_kind text, in_owner text, in_payload jsonb, in_trigger text, in_finalizer text, options jsonb,
@@ -71,7 +72,8 @@ as $$
 #variable_conflict use_column
 declare
   at timestamptz := sluice.now();
-  jobs bigint[] := array(select e.job from unnest(ended) as e);
+  jobs bigint[] := array(select unnest(e.jobs) from unnest(ended) as e);
+  finals bigint[];
   keys bigint[] := array(select e.run from unnest(ended) as e union select (a.key)::bigint from jsonb_each(added) as a);
   r sluice.run;
   root sluice.job_state;
@@ -79,8 +81,8 @@ declare
   kids bigint[];
   next text;
 begin
-  perform from sluice.run r where r.id = any(keys) order by r.id for no key update;
   -- The finalizer is not part of what it waits for.
+  finals := array(select r.finalizer_job from sluice.run r where r.id = any(keys) order by r.id for no key update);
   update sluice.run r
   set total = r.total + c.added,
       pending = r.pending + c.added - c.succeeded - c.failed - c.canceled,
@@ -88,18 +90,18 @@ begin
       failed = r.failed + c.failed,
       canceled = r.canceled + c.canceled
   from (select k.run, coalesce((added ->> k.run::text)::integer, 0) as added,
-               count(*) filter (where e.state = 'succeeded')::integer as succeeded,
-               count(*) filter (where e.state = 'failed')::integer as failed,
-               count(*) filter (where e.state = 'canceled')::integer as canceled
+               coalesce(sum(e.jobs) filter (where e.state = 'succeeded'), 0)::integer as succeeded,
+               coalesce(sum(e.jobs) filter (where e.state = 'failed'), 0)::integer as failed,
+               coalesce(sum(e.jobs) filter (where e.state = 'canceled'), 0)::integer as canceled
         from unnest(keys) as k(run)
-        left join unnest(ended) as e on e.run = k.run and e.job <> all(array(select f.finalizer_job from sluice.run f where f.id = any(keys) and f.finalizer_job is not null))
+        left join (select e.run, e.state, cardinality(e.jobs) - (e.jobs && finals)::integer as jobs from unnest(ended) as e) e on e.run = k.run
         group by k.run) c
   where r.id = any(keys) and r.id = c.run;
   for r in select * from sluice.run r
            where r.id = any(keys) and (r.pending = 0 or r.root_job = any(jobs) or r.finalizer_job = any(jobs) or (r.state = 'canceled' and added is not null))
            order by r.id loop
-    root := (select e.state from unnest(ended) as e where e.job = r.root_job);
-    final := (select e.state from unnest(ended) as e where e.job = r.finalizer_job);
+    root := (select e.state from unnest(ended) as e where r.root_job = any(e.jobs));
+    final := (select e.state from unnest(ended) as e where r.finalizer_job = any(e.jobs));
     next := r.state;
     if r.state = 'canceled' then
       -- A job of it ended well in the meantime and had children.

@@ -72,7 +72,8 @@ begin
   select array_agg(g.id), array_agg(g.key) filter (where g.key_rule = 'again'),
          (select array_agg(row(l.lane, l.jobs, l.cost, 0, l.jobs, 0)::sluice.lane_change)
           from (select g.lane, count(*)::integer as jobs, sum(g.cost)::integer as cost from gone g where g.lane <> '' group by g.lane) l),
-         array_agg(row(g.run, g.id, 'succeeded')::sluice.run_end) filter (where g.run is not null),
+         (select array_agg(row(r.run, 'succeeded', r.jobs)::sluice.run_end)
+          from (select g.run, array_agg(g.id) as jobs from gone g where g.run is not null group by g.run) r),
          array_agg(g.id) filter (where g.cancel_below)
   into settled, follow, lanes, ended, below
   from gone g;
@@ -150,8 +151,10 @@ begin
          (select min(run_at) from back),
          (select array_agg(row(x.lane, 1, x.cost, x.refund, (x.outcome = 'done')::int, (x.outcome in ('retry', 'failed'))::int)::sluice.lane_change)
           from (select lane, cost, refund, outcome from gone where lane <> '' union all select lane, cost, refund, outcome from back where lane <> '') x),
-         (select array_agg(row(x.run, x.id, x.state)::sluice.run_end)
-          from (select run, id, final as state from gone where run is not null union all select run, id, state from back where run is not null and state = 'failed') x),
+         (select array_agg(row(r.run, r.state, r.jobs)::sluice.run_end)
+          from (select x.run, x.state, array_agg(x.id) as jobs
+                from (select run, id, final as state from gone where run is not null union all select run, id, state from back where run is not null and state = 'failed') x
+                group by x.run, x.state) r),
          (select array_agg(id) from gone where cancel_below)
   into settled, follow, ready, due, lanes, ended, below;
   if follow <> '{}' then perform sluice.release_followers(follow); end if;

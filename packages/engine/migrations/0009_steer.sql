@@ -15,7 +15,8 @@ declare
 begin
   perform 1 from sluice.job j where j.id = any(ids) order by j.id for update;
   gone := array(select j.id from sluice.job j where j.id = any(ids) and j.state <> 'running');
-  ended := array(select row(j.run, j.id, 'canceled')::sluice.run_end from sluice.job j where j.id = any(ids) and j.state not in ('running', 'failed') and j.run is not null);
+  ended := array(select row(j.run, 'canceled', array_agg(j.id))::sluice.run_end from sluice.job j
+                 where j.id = any(ids) and j.state not in ('running', 'failed') and j.run is not null group by j.run);
   return query
   with told as (
     update sluice.job j

@@ -163,8 +163,11 @@ begin
          (select array_agg(id) from lost where cancel_at is not null),
          -- Their calls may have been made: the permits count as spent.
          (select array_agg(row(lane, 1, cost, 0, 0, 0)::sluice.lane_change) from lost where lane <> ''),
-         (select array_agg(row(x.run, x.id, x.state)::sluice.run_end)
-          from (select run, id, state from back where run is not null and state = 'failed' union all select run, id, 'canceled' from lost where run is not null and cancel_at is not null) x),
+         (select array_agg(row(r.run, r.state, r.jobs)::sluice.run_end)
+          from (select x.run, x.state, array_agg(x.id) as jobs
+                from (select run, id, state from back where run is not null and state = 'failed'
+                      union all select run, id, 'canceled' from lost where run is not null and cancel_at is not null) x
+                group by x.run, x.state) r),
          (select pg_notify('sluice', 'suspect:') from back where state = 'ready' and crashes >= 2 limit 1) is not null,
          (select array_agg(name) from buried)
   into rescued, failed, ready, canceled, lanes, ended, told, dead;
