@@ -32,6 +32,24 @@ const chapters = {
     bars: { statementsPerMinute: '≤ 15', claimStatements: '0', idleRssMb: '≤ 110' },
   },
   recovery: { figure: 'seconds', unit: 's', bars: { seconds: '≤ 15', lost: '0', doubled: '0' } },
+  lanes: {
+    figure: 'jobsPerSecond',
+    unit: 'jobs/s',
+    bars: {
+      closedBacklogRatio: '≥ 0.9',
+      lanedToUnlaned: '≥ 0.6',
+      overdrawn: '0',
+      unusedAtReset: '≤ 0.05',
+      claimsBeforeStranger: '≤ 2',
+      weightError: '≤ 0.1',
+      closeMs: '≤ 10',
+    },
+  },
+  runs: {
+    figure: 'jobsPerSecond',
+    unit: 'jobs/s',
+    bars: { manyRunsRatio: '≥ 0.8', oneRunRatio: '≥ 0.6', completions: 'one each' },
+  },
 }
 
 const text = readFileSync(page, 'utf8')
@@ -51,7 +69,7 @@ function chapterOf(name, { figure, second, unit, bars }) {
   const summary = lines.find((line) => line.summary)
   const columns = [figure, ...(second ? [second] : [])]
   const heading = `## ${name}`
-  const rows = [...groupBy(lines.filter((line) => !line.summary))].map(([contender, own]) => {
+  const rows = [...groupBy(lines.filter((line) => !line.summary && figure in line))].map(([contender, own]) => {
     const cells = columns.map((column) => spread(own.map((line) => line[column])))
     return `| ${contender} | ${cells.join(' | ')} | ${own.length} |`
   })
