@@ -14,6 +14,7 @@ export { runCanceled, runCompleted, runEnding, runFailed } from './event/run-eve
 export type { JobContext, TransactionClient } from './job/context.ts'
 export type { Enqueued } from './job/enqueue.ts'
 export type { Explanation } from './job/explanation.ts'
+export type { JobLine, JobLogPage } from './job/job-log.ts'
 export type { Attempt, Job } from './job/job-store.ts'
 export { type AnyKind, defineKind, type Kind, type KindDefinition } from './job/kind.ts'
 export { type JobState, moves } from './job/lifecycle.ts'
