@@ -5,6 +5,7 @@
 import type { Executor, QueryClient } from '../postgres/client.ts'
 import { explainConnect } from '../postgres/connect.ts'
 import type { Observer } from '../support/fact.ts'
+import { startSending, withSending } from '../support/trace.ts'
 import { type EventRequest, encodeEvent } from './event.ts'
 import { type EventPage, findEvent, listEvents, type PublishedEvent, publishOn } from './event-store.ts'
 
@@ -30,11 +31,16 @@ export class Events {
 
   async publish(request: EventRequest, { client }: PublishOptions = {}): Promise<{ id: number }> {
     const { on, payloadBytesMax } = await this.#ready()
-    const encoded = encodeEvent(request, { payloadBytesMax })
-    const [id] = await publishOn(client ?? on.pool, [encoded]).catch((error: unknown) => {
+    const name = typeof request.event === 'string' ? request.event : request.event.eventName
+    const sending = startSending('publish', name, 1)
+    const publish = async (): Promise<number[]> => {
+      const encoded = encodeEvent(request, { payloadBytesMax }, { trace: sending?.trace })
+      return publishOn(client ?? on.pool, [encoded])
+    }
+    const [id] = await withSending(sending, publish, (ids) => ids).catch((error: unknown) => {
       throw client ? error : explainConnect(error)
     })
-    this.#tell?.({ type: 'event.published', event: encoded.event, id: id as number })
+    this.#tell?.({ type: 'event.published', event: name, id: id as number })
     return { id: id as number }
   }
 

@@ -81,7 +81,7 @@ export class Database implements Executor {
 
   /** Sends a named statement and gives rows as arrays, which costs half of what objects do. */
   async send<R extends unknown[]>(on: pg.Pool | pg.ClientBase, { name, text }: Statement, values: unknown[]): Promise<R[]> {
-    if (this.#left) throw new Error('the connections of this process were cut')
+    if (this.#left) throw new Error('Connection terminated: this process has left')
     try {
       const { rows } = await on.query<R>({ ...(this.#prepare ? { name } : {}), text, values, rowMode: 'array' })
       return rows

@@ -18,9 +18,9 @@ export function lineOf(fact: Fact): Line | undefined {
     case 'job.started':
       return undefined
     case 'job.ended': {
-      const { job, kind, attempt, ranMs, run, error } = fact
+      const { job, kind, attempt, ranMs, run, trace, error } = fact
       const ms = ranMs === undefined ? undefined : Math.round(ranMs * 10) / 10
-      return { ...endLines[fact.outcome], fields: { job, kind, attempt, ms, run, error } }
+      return { ...endLines[fact.outcome], fields: { job, kind, attempt, ms, run, trace, error } }
     }
     case 'job.rescued':
       return { level: 'warn', event: 'job rescued', fields }

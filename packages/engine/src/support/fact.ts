@@ -28,6 +28,8 @@ export type Fact =
       readonly outcome: EndedOutcome
       readonly ranMs: number | undefined
       readonly run: number | undefined
+      /** The id of its trace, for whoever looks for its spans. */
+      readonly trace: string | undefined
       readonly error: { readonly code?: string; readonly message: string } | undefined
     }
   /** The processes of these jobs are gone. `failed` of them had too many deaths behind them, the others run again. */

@@ -12,6 +12,7 @@ const ended: Fact = {
   outcome: 'done',
   ranMs: 12.3456,
   run: undefined,
+  trace: undefined,
   error: undefined,
 }
 

@@ -201,7 +201,7 @@ export class TestKit {
       },
       onOver: () => {},
     })
-    settler.add(claim, ended, held.said)
+    settler.add({ claim, verdict: ended, said: held.said, trace: held.trace })
     await settler.drained()
     await this.#runner.flush()
     this.#held.forget(claim)

@@ -22,6 +22,8 @@ export interface Claim {
   readonly run: number | undefined
   /** The event that brought it about. */
   readonly event: number | undefined
+  /** W3C traceparent of whoever asked for it. */
+  readonly trace: string | undefined
   /** Nothing for the open lane. */
   readonly lane: string | undefined
 }
@@ -35,7 +37,8 @@ export interface LanedClaims {
   readonly moved: boolean
 }
 
-const columns = 'id, fence, kind, payload, attempt, max_attempts, crashes, rank, owner, root, created_ms, run, event, priority'
+const columns =
+  'id, fence, kind, payload, attempt, max_attempts, crashes, rank, owner, root, created_ms, run, event, priority, trace'
 
 const claimStatement: Statement = { name: 'sluice_claim', text: `select ${columns} from sluice.claim($1, $2, $3, $4, $5)` }
 
@@ -51,7 +54,7 @@ const suspectStatement: Statement = {
 
 type ClaimRow = [
   ...[number, number, string, string, number, number, number, number, string | null, number | null, number],
-  ...[run: number | null, event: number | null, priority: number, lane?: string],
+  ...[run: number | null, event: number | null, priority: number, trace: string | null, lane?: string],
 ]
 type LanedRow = [...Required<ClaimRow>, again: boolean, moved: boolean]
 /** More lanes a claim would share its slots too thinly; fewer would let a stranger wait. */
@@ -105,8 +108,24 @@ export async function claimSuspect(
 }
 
 function toClaim(row: ClaimRow): Claim {
-  const [id, fence, kind, payload, attempt, maxAttempts, crashes, rank, owner, root, createdAtMs, run, event, priority, lane] =
-    row
+  const [
+    id,
+    fence,
+    kind,
+    payload,
+    attempt,
+    maxAttempts,
+    crashes,
+    rank,
+    owner,
+    root,
+    createdAtMs,
+    run,
+    event,
+    priority,
+    trace,
+    lane,
+  ] = row
   return {
     id,
     fence,
@@ -122,6 +141,7 @@ function toClaim(row: ClaimRow): Claim {
     createdAtMs,
     run: run ?? undefined,
     event: event ?? undefined,
+    trace: trace ?? undefined,
     lane: lane || undefined,
   }
 }

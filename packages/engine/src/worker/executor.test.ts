@@ -24,6 +24,7 @@ const claim: Claim = {
   crashes: 0,
   rank: 0,
   priority: 0,
+  trace: undefined,
   owner: 'ann',
   root: undefined,
   createdAtMs: 1_000,

@@ -19,6 +19,8 @@ export interface Held {
   ended: boolean
   /** What its handler heard about the budget of its lane. */
   said?: BudgetReport
+  /** W3C traceparent of its span, which its children carry on. */
+  trace?: string | undefined
   /** How much it has logged. */
   written?: Written
 }

@@ -21,6 +21,7 @@ const claimed = (attempt: number, maxAttempts = 3): Claim => ({
   crashes: 0,
   rank: 0,
   priority: 0,
+  trace: undefined,
   owner: undefined,
   root: undefined,
   createdAtMs: 0,

@@ -101,6 +101,7 @@ const claim: Claim = {
   crashes: 0,
   rank: 0,
   priority: 0,
+  trace: undefined,
   owner: undefined,
   root: undefined,
   createdAtMs: 0,

@@ -1,10 +1,13 @@
 /**
- * Runner: what happens around a handler. It notes when the handler started, tells it to whoever observes, and takes the lines it logs.
+ * Runner: what happens around a handler. It notes when the handler started, tells it to whoever observes, gives it a span, and takes the
+ * lines it logs.
  */
+import { context, type Tracer } from '@opentelemetry/api'
 import type { AnyKind } from '../job/kind.ts'
 import type { Database } from '../postgres/database.ts'
 import type { Clock } from '../support/clock.ts'
 import type { Log } from '../support/log.ts'
+import { endRunning, findTracer, startRunning } from '../support/trace.ts'
 import type { Witness } from '../support/witness.ts'
 import { type ExecutorDeps, execute } from './executor.ts'
 import type { Held, HeldClaims } from './held-claims.ts'
@@ -42,11 +45,30 @@ export class Runner {
   }
 
   run(held: Held, kind: AnyKind): Verdict | Promise<Verdict> {
-    const { claim, stop } = held
-    if (stop.reason === 'canceled') return canceled
+    if (held.stop.reason === 'canceled') return canceled
     if (this.#options.witness.jobs) this.#tellStarted(held)
+    const tracer = findTracer()
+    return tracer ? this.#runInSpan(tracer, held, kind) : this.#execute(held, kind)
+  }
+
+  #execute(held: Held, kind: AnyKind): Verdict | Promise<Verdict> {
+    const { claim, stop } = held
     const log = (message: string, fields?: object): void => this.#lines.add(held, message, fields)
     return execute(claim, kind, stop, this.#executor, this.#options.held.reporter(claim), log)
+  }
+
+  /** The span ends with the handler; what the handler has written at the settle still happens in its context. */
+  #runInSpan(tracer: Tracer, held: Held, kind: AnyKind): Verdict | Promise<Verdict> {
+    const running = startRunning(tracer, held.claim)
+    held.trace = running.trace
+    const ended = (verdict: Verdict): Verdict => {
+      endRunning(running, verdict.outcome, 'error' in verdict ? verdict.error : undefined)
+      return verdict.outcome === 'done' && verdict.write
+        ? { ...verdict, write: context.bind(running.context, verdict.write) }
+        : verdict
+    }
+    const verdict = context.with(running.context, () => this.#execute(held, kind))
+    return verdict instanceof Promise ? verdict.then(ended) : ended(verdict)
   }
 
   /** The attempt is over. Answers how long its handler ran; known only if somebody observes. */

@@ -14,8 +14,7 @@ import { publishOn } from '../event/event-store.ts'
 import { enqueueOn } from '../job/enqueue.ts'
 import { tellEnqueued } from '../job/intake.ts'
 import { addDays, isMissingDay } from '../job/missing-day.ts'
-import { encodeRequest, type Family } from '../job/request.ts'
-import type { BudgetReport } from '../lane/budget-report.ts'
+import { encodeRequest, type Origins } from '../job/request.ts'
 import type { Database } from '../postgres/database.ts'
 import { isTransient } from '../postgres/transient.ts'
 import { type Clock, pause } from '../support/clock.ts'
@@ -71,9 +70,8 @@ export class Settler {
     return this.#plain.length + this.#writes.length + this.#groupsUnderWay * groupSizeMax + this.#writesUnderWay
   }
 
-  add(claim: Claim, verdict: Verdict, said?: BudgetReport, ranMs?: number): void {
-    const ended: Ended = { claim, verdict, said, ranMs }
-    if (verdict.outcome === 'done' && verdict.write) this.#writes.push(ended)
+  add(ended: Ended): void {
+    if (ended.verdict.outcome === 'done' && ended.verdict.write) this.#writes.push(ended)
     else this.#plain.push(ended)
     if (this.#flushSoon) return
     this.#flushSoon = true
@@ -166,18 +164,18 @@ export class Settler {
       if (held.length === 0) return
       const settled = await settle(database, client, worker(), held, false)
       for (const id of settled.stale) stale.add(id)
-      const succeeded = held.flatMap(({ claim, verdict }) =>
-        stale.has(claim.id) || verdict.outcome !== 'done' ? [] : [{ claim, ...verdict }],
+      const succeeded = held.flatMap(({ claim, verdict, trace }) =>
+        stale.has(claim.id) || verdict.outcome !== 'done' ? [] : [{ claim, trace, ...verdict }],
       )
-      const parents = succeeded.flatMap(({ claim, next = [] }) => next.map((request) => ({ claim, request })))
+      const parents = succeeded.flatMap(({ claim, trace, next = [] }) => next.map((request) => ({ claim, trace, request })))
       const limits = { payloadBytesMax: payloadBytesMax() }
-      const children = parents.map(({ claim, request }) => encodeRequest(request, limits, familyOf(claim)))
+      const children = parents.map(({ claim, trace, request }) => encodeRequest(request, limits, familyOf(claim, trace)))
       const enqueued = await enqueueOn(client, children, true)
       const added = new Map<number, number>()
       for (const [at, { claim }] of parents.entries())
         if (claim.run !== undefined && enqueued[at]?.created) added.set(claim.run, (added.get(claim.run) ?? 0) + 1)
-      const events = succeeded.flatMap(({ claim, publish = [] }) =>
-        publish.map((request) => encodeEvent(request, limits, originOf(claim))),
+      const events = succeeded.flatMap(({ claim, trace, publish = [] }) =>
+        publish.map((request) => encodeEvent(request, limits, originOf(claim, trace))),
       )
       const published = await publishOn(client, events)
       tellCaused = () => {
@@ -224,12 +222,12 @@ export class Settler {
   }
 }
 
-function familyOf({ id, root, run, event }: Claim): Family {
-  return { parent: id, root: root ?? id, run, event }
+function familyOf({ id, root, run, event, trace: own }: Claim, trace = own): Origins {
+  return { family: { parent: id, root: root ?? id, run, event }, trace }
 }
 
-function originOf({ id, run, event }: Claim): Origin {
-  return { job: id, run, cause: event }
+function originOf({ id, run, event, trace: own }: Claim, trace = own): Origin {
+  return { job: id, run, cause: event, trace }
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Witness } from '../support/witness.ts'
 import type { Ended } from './settle.ts'
 
 export function tellEnds({ tell, jobs }: Witness, group: readonly Ended[], stale: readonly number[]): void {
-  for (const { claim, verdict, said, ranMs } of group) {
+  for (const { claim, verdict, said, ranMs, trace = claim.trace } of group) {
     if (said?.holdUntil && claim.lane !== undefined)
       tell({ type: 'lane.held', lane: claim.lane, until: said.holdUntil, reason: 'server', job: claim.id })
     jobs?.({
@@ -16,6 +16,7 @@ export function tellEnds({ tell, jobs }: Witness, group: readonly Ended[], stale
       outcome: stale.length > 0 && stale.includes(claim.id) ? 'stale' : verdict.outcome,
       ranMs,
       run: claim.run,
+      trace: trace?.split('-')[1],
       error: 'error' in verdict && verdict.error ? brief(verdict.error) : undefined,
     })
   }

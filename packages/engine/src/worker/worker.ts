@@ -236,7 +236,7 @@ export class Worker implements Service {
 
   #end(claim: Claim, verdict: Verdict): void {
     const held = this.#held.end(claim)
-    if (held) this.#settler.add(claim, verdict, held.said, this.#runner.end(held))
+    if (held) this.#settler.add({ claim, verdict, said: held.said, ranMs: this.#runner.end(held), trace: held.trace })
   }
 
   #kind(claim: Claim): AnyKind {
