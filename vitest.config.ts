@@ -23,7 +23,7 @@ export default defineConfig({
         ...source,
         test: {
           name: 'unit',
-          include: ['packages/*/src/**/*.test.ts', 'test/*.test.ts'],
+          include: ['{packages,apps}/*/src/**/*.test.ts', 'test/*.test.ts'],
           exclude: [...exclude, 'test/tidy.test.ts'],
           globalSetup: ['test/support/server.ts'],
           testTimeout: 30_000,

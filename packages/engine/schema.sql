@@ -10,6 +10,10 @@ create type sluice.ready_job as (pool text, lane text, rank bigint);
 
 create type sluice.run_end as (run bigint, state sluice.job_state, jobs bigint[]);
 
+-- sequences
+
+create sequence sluice.job_log_id_seq as bigint start 1 increment 1 minvalue 1 maxvalue 9223372036854775807 cache 1;
+
 -- tables
 
 create table sluice.attempt (
@@ -79,11 +83,13 @@ END) stored,
   cancel_at timestamp with time zone,
   cancel_below boolean,
   error jsonb,
+  trace text collate "C",
   constraint job_pkey PRIMARY KEY (id),
   constraint job_is_live CHECK ((state <> ALL (ARRAY['succeeded'::sluice.job_state, 'canceled'::sluice.job_state]))),
   constraint job_key_has_a_rule CHECK (((key IS NULL) OR ((key_rule IS NOT NULL) AND (key_rule = ANY (ARRAY['end'::text, 'start'::text, 'again'::text]))))),
   constraint job_runs_on_a_worker CHECK (((state = 'running'::sluice.job_state) = (worker IS NOT NULL))),
-  constraint job_scheduled_has_a_time CHECK (((state <> 'scheduled'::sluice.job_state) OR (run_at IS NOT NULL)))
+  constraint job_scheduled_has_a_time CHECK (((state <> 'scheduled'::sluice.job_state) OR (run_at IS NOT NULL))),
+  constraint job_trace_is_a_traceparent CHECK ((length(trace) = 55))
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=10000, autovacuum_vacuum_cost_delay=0);
 CREATE UNIQUE INDEX job_after_key ON sluice.job USING btree (after_key) WHERE (after_key IS NOT NULL);
 CREATE INDEX job_due ON sluice.job USING btree (run_at) WHERE (shelf = 'scheduled'::sluice.job_state);
@@ -117,9 +123,23 @@ create table sluice.job_ledger (
   started_at timestamp with time zone,
   finished_at timestamp with time zone not null,
   error jsonb,
+  trace text collate "C",
   constraint job_ledger_state_check CHECK ((state = ANY (ARRAY['succeeded'::sluice.job_state, 'failed'::sluice.job_state, 'canceled'::sluice.job_state])))
 ) partition by RANGE (finished_at);
 CREATE INDEX job_ledger_id ON ONLY sluice.job_ledger USING btree (id);
+
+create table sluice.job_log (
+  id bigint not null,
+  job bigint not null,
+  attempt smallint not null,
+  line integer not null,
+  at timestamp with time zone not null,
+  level text not null,
+  message text not null,
+  fields jsonb,
+  constraint job_log_level_check CHECK ((level = ANY (ARRAY['info'::text, 'warn'::text])))
+) partition by RANGE (at);
+CREATE INDEX job_log_job ON ONLY sluice.job_log USING btree (job, id);
 
 create table sluice.key_window (
   key text collate "C" not null,
@@ -174,6 +194,7 @@ create table sluice.lane (
 ) with (fillfactor=50);
 CREATE INDEX lane_opens ON sluice.lane USING btree (opens_at) WHERE (opens_at IS NOT NULL);
 CREATE INDEX lane_owner ON sluice.lane USING btree (owner) WHERE (owner IS NOT NULL);
+CREATE INDEX lane_shut ON sluice.lane USING btree (key) WHERE shut;
 
 create table sluice.lane_class (
   pattern text collate "C" not null,
@@ -246,6 +267,7 @@ create table sluice.run (
   failed integer not null default 0,
   canceled integer not null default 0,
   error jsonb,
+  trace text collate "C",
   created_at timestamp with time zone not null default sluice.now(),
   finished_at timestamp with time zone,
   constraint run_pkey PRIMARY KEY (id),
@@ -353,7 +375,7 @@ declare
 begin
   perform set_config('lock_timeout', '2s', true);
   perform pg_advisory_xact_lock(hashtext('sluice.add_days'));
-  foreach parent in array array['job_ledger', 'attempt'] loop
+  for parent in select c.relname from pg_class c where c.relnamespace = 'sluice'::regnamespace and c.relkind = 'p' order by 1 loop
     for day in select generate_series(first_day, first_day + days, '1 day')::date loop
       partition := parent || '_' || to_char(day, 'YYYYMMDD');
       if to_regclass('sluice.' || partition) is null then
@@ -602,7 +624,7 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.claim(in_pool text, in_worker bigint, slots integer, since bigint, unknown_kinds text[])
- RETURNS TABLE(id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, run bigint, event bigint)
+ RETURNS TABLE(id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, run bigint, event bigint, priority smallint, trace text)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -644,11 +666,11 @@ begin
     limit slots
     for update skip locked))
   returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root,
-            date_part('epoch', j.created_at) * 1000, j.run, j.event;
+            date_part('epoch', j.created_at) * 1000, j.run, j.event, j.priority, j.trace;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.claim_laned(in_pool text, in_worker bigint, slots integer, ahead integer, lanes_max integer, unknown_kinds text[])
- RETURNS TABLE(again boolean, moved boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint)
+ RETURNS TABLE(again boolean, moved boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint, priority smallint, trace text)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -792,7 +814,7 @@ begin
         fence = greatest(j.fence + 1, stamp)
     where j.id = any(array(select id from taken))
     returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000,
-              j.lane, j.run, j.event),
+              j.lane, j.run, j.event, j.priority, j.trace),
   counted as (
     update sluice.lane l
     set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost, served_at = o.served_at,
@@ -817,7 +839,7 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.claim_suspect(in_worker bigint, pools text[], unknown_kinds text[])
- RETURNS TABLE(id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, run bigint, event bigint, lane text)
+ RETURNS TABLE(id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, run bigint, event bigint, priority smallint, trace text, lane text)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -863,7 +885,7 @@ begin
       fence = greatest(j.fence + 1, (date_part('epoch', at) * 1000000)::bigint)
   where j.id = one.id
   returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000, j.run, j.event,
-            j.lane;
+            j.priority, j.trace, j.lane;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.class_of(key text)
@@ -989,7 +1011,7 @@ begin
       next := case when r.finalizer is null then 'completed' else 'finalizing' end;
       if r.finalizer is not null then
         select m.ids[1] into r.finalizer_job from sluice.enqueue_many(jsonb_build_array(jsonb_build_object(
-          'kind', r.finalizer, 'owner', r.owner, 'run', r.id, 'mode', 'none', 'payload', jsonb_build_object(
+          'kind', r.finalizer, 'owner', r.owner, 'run', r.id, 'trace', r.trace, 'mode', 'none', 'payload', jsonb_build_object(
             'run', r.id, 'payload', r.payload, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled))), true) m;
       end if;
     end if;
@@ -1005,7 +1027,7 @@ begin
   end loop;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue(kind text, payload jsonb DEFAULT '{}'::jsonb, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer, key text DEFAULT NULL::text, mode text DEFAULT NULL::text, unique_for interval DEFAULT NULL::interval, debounce_max interval DEFAULT NULL::interval, pool text DEFAULT NULL::text, owner text DEFAULT NULL::text, max_attempts integer DEFAULT NULL::integer, wake boolean DEFAULT true, lane text DEFAULT NULL::text, cost integer DEFAULT NULL::integer, OUT id bigint, OUT created boolean)
+CREATE OR REPLACE FUNCTION sluice.enqueue(kind text, payload jsonb DEFAULT '{}'::jsonb, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer, key text DEFAULT NULL::text, mode text DEFAULT NULL::text, unique_for interval DEFAULT NULL::interval, debounce_max interval DEFAULT NULL::interval, pool text DEFAULT NULL::text, owner text DEFAULT NULL::text, max_attempts integer DEFAULT NULL::integer, wake boolean DEFAULT true, lane text DEFAULT NULL::text, cost integer DEFAULT NULL::integer, trace text DEFAULT NULL::text, OUT id bigint, OUT created boolean)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -1036,6 +1058,9 @@ begin
   if enqueue.max_attempts not between 1 and 1000 then
     perform sluice.refuse('SL002', 'max_attempts must be between 1 and 1000', 'Leave it out to take it from the kind.');
   end if;
+  if enqueue.trace !~ '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' then
+    perform sluice.refuse('SL002', 'trace must be a W3C traceparent', 'Like 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01, or leave it out.');
+  end if;
   if enqueue.run_at is not null and enqueue.delay is not null then
     perform sluice.refuse('SL002', 'run_at and delay contradict each other', 'Give one of them.');
   end if;
@@ -1046,7 +1071,7 @@ begin
     coalesce(enqueue.max_attempts, k.max_attempts), due, enqueue.key,
     nullif(coalesce(enqueue.mode, k.dedupe, case when enqueue.key is not null or coalesce(enqueue.unique_for, k.unique_for) is not null then 'keep' end), 'none'),
     case when enqueue.mode = 'none' then null else coalesce(enqueue.unique_for, k.unique_for) end, enqueue.debounce_max, null, null,
-    to_lane, coalesce(enqueue.cost, k.cost), null, null);
+    to_lane, coalesce(enqueue.cost, k.cost), null, null, enqueue.trace);
   id := made.id;
   created := made.created;
   -- A job that was found and changed was locked meanwhile: a claim may have skipped it.
@@ -1055,7 +1080,7 @@ begin
   end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, OUT ids bigint[], OUT existing integer[])
+CREATE OR REPLACE FUNCTION sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text DEFAULT NULL::text, OUT ids bigint[], OUT existing integer[])
  RETURNS record
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -1075,9 +1100,9 @@ begin
   if k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep' then
     begin
       with fresh as (
-        insert into sluice.job (id, kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at)
+        insert into sluice.job (id, kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
         select x.id, in_kind, k.pool, k.cost, k.state, k.priority, k.rank, x.payload, x.full_key, case when x.full_key is not null then 'end' end,
-               k.max_attempts, at
+               k.max_attempts, at, in_trace
         from (select nextval('sluice.job_id_seq') as id, p.value as payload,      -- ids in the order of the payloads
                      case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, p.value) end as full_key,
                      case when pg_column_size(p.value) > k.bytes_max
@@ -1095,11 +1120,11 @@ begin
     end;
   end if;
   select m.ids, m.existing into ids, existing
-  from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value) order by p.ordinality)
+  from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value, 'trace', in_trace) order by p.ordinality)
                             from jsonb_array_elements(payloads) with ordinality as p), wake) m;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue_lone(in_kind text, in_payload jsonb, wake boolean)
+CREATE OR REPLACE FUNCTION sluice.enqueue_lone(in_kind text, in_payload jsonb, wake boolean, in_trace text DEFAULT NULL::text)
  RETURNS bigint
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -1109,11 +1134,11 @@ declare
   at timestamptz := sluice.now();
   made record;
 begin
-  insert into sluice.job as j (kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at)
+  insert into sluice.job as j (kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
   select in_kind, k.pool, k.cost, case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused' else 'ready' end::sluice.job_state,
          k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
          case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, in_payload) end, case when k.dedupe is not null then 'end' end,
-         k.max_attempts, at
+         k.max_attempts, at, in_trace
   from sluice.kind k, sluice.setting s
   where k.name = in_kind and k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep'
   on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
@@ -1146,7 +1171,7 @@ declare
 begin
   select * into s from sluice.setting;
   with input as materialized (
-    select x.id, x.ordinality, x.kind, x.payload, x.owner, x.key, x.debounce_max_ms, x.parent, x.root, x.run, x.event, d.mode, d.unique_for, d.due_at, d.lane, d.cost,
+    select x.id, x.ordinality, x.kind, x.payload, x.owner, x.key, x.debounce_max_ms, x.parent, x.root, x.run, x.event, x.trace, d.mode, d.unique_for, d.due_at, d.lane, d.cost,
            coalesce(x.pool, k.pool) as pool,
            coalesce(x.priority, k.priority) as priority,
            coalesce(x.max_attempts, k.max_attempts) as max_attempts,
@@ -1161,7 +1186,7 @@ begin
           from rows from (jsonb_to_recordset(jobs) as (
             kind text, payload jsonb, pool text, owner text, priority smallint, max_attempts smallint, delay_ms double precision, run_at timestamptz,
             key text, mode text, unique_ms double precision, debounce_max_ms double precision, parent bigint, root bigint, lane text, cost smallint, run bigint,
-            event bigint)) with ordinality as y) x
+            event bigint, trace text)) with ordinality as y) x
     left join sluice.kind k on k.name = x.kind
     cross join lateral (
       select case when x.mode = 'none' then null else coalesce(x.unique_ms * interval '1 ms', k.unique_for) end as unique_for,
@@ -1174,10 +1199,10 @@ begin
     on conflict do nothing
     returning job),
   fresh as (
-    insert into sluice.job (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, parent, root, run, event, max_attempts, run_at, created_at)
+    insert into sluice.job (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, parent, root, run, event, max_attempts, run_at, created_at, trace)
     select id, kind, pool, lane, cost, owner, state, priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
            case when mode = 'keep' then full_key end, case when mode = 'keep' then 'end' end, parent, root, run, event, max_attempts,
-           case when due_at > at then due_at end, at
+           case when due_at > at then due_at end, at, trace
     from input
     where unique_for is null and (mode is null or mode = 'keep' or (mode = 'once' and id in (select job from once)))
     order by full_key nulls last, ordinality      -- two statements that share keys must meet them in the same order; of equal rows the first is kept
@@ -1195,10 +1220,10 @@ begin
   if rest is not null then
     for r in select * from json_to_recordset(rest) as (
       ordinality integer, kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, due_at timestamptz,
-      key text, mode text, unique_for interval, debounce_max_ms double precision, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint)
+      key text, mode text, unique_for interval, debounce_max_ms double precision, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint, trace text)
     loop
       select * into made from sluice.enqueue_one(r.kind, r.payload, r.pool, r.owner, r.priority, r.max_attempts, r.due_at, r.key, r.mode,
-        r.unique_for, r.debounce_max_ms * interval '1 ms', r.parent, r.root, r.lane, r.cost, r.run, r.event);
+        r.unique_for, r.debounce_max_ms * interval '1 ms', r.parent, r.root, r.lane, r.cost, r.run, r.event, r.trace);
       ids[r.ordinality] := made.id;
       if not made.created then existing := existing || r.ordinality; end if;
       topics := topics || made.topics;
@@ -1208,7 +1233,7 @@ begin
   if wake then perform sluice.wake(topics, due); end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue_one(kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, run_at timestamp with time zone, key text, mode text, unique_for interval, debounce_max interval, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint, OUT id bigint, OUT created boolean, OUT state sluice.job_state, OUT topics text[])
+CREATE OR REPLACE FUNCTION sluice.enqueue_one(kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, run_at timestamp with time zone, key text, mode text, unique_for interval, debounce_max interval, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint, trace text, OUT id bigint, OUT created boolean, OUT state sluice.job_state, OUT topics text[])
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -1267,13 +1292,13 @@ begin
       end if;
     end if;
     insert into sluice.job as j (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, after_key, parent, root, run, event, max_attempts, run_at,
-                               created_at)
+                               created_at, trace)
     values (coalesce(own, nextval('sluice.job_id_seq')), enqueue_one.kind, enqueue_one.pool, enqueue_one.lane, enqueue_one.cost, enqueue_one.owner,
             case when waits is not null or enqueue_one.run_at > at then 'scheduled' when paused then 'paused' else 'ready' end::sluice.job_state,
             enqueue_one.priority, sluice.rank(due, enqueue_one.priority, step), enqueue_one.payload,
             case when waits is null then full_key end, case when full_key is not null then rule end, waits,
             enqueue_one.parent, enqueue_one.root, enqueue_one.run, enqueue_one.event, enqueue_one.max_attempts,
-            case when waits is not null then 'infinity' when enqueue_one.run_at > at then enqueue_one.run_at end, at)
+            case when waits is not null then 'infinity' when enqueue_one.run_at > at then enqueue_one.run_at end, at, enqueue_one.trace)
     on conflict do nothing
     returning j.id, j.state, j.rank into put;
     if found then
@@ -1467,6 +1492,66 @@ begin
   return array(select distinct case when r.lane = '' then 'ready:' else 'turn:' end || r.pool from unnest(ready) as r);
 end $function$;
 
+CREATE OR REPLACE FUNCTION sluice.measure(counted_max integer)
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+AS $function$
+declare
+  at timestamptz := sluice.now();
+  at_ms double precision := date_part('epoch', at) * 1000;
+  step_ms bigint := (select priority_step_ms from sluice.setting);
+  answer jsonb;
+begin
+  with pools as (
+    select k.pool from sluice.kind k
+    union select key from sluice.worker w, jsonb_object_keys(w.pools) as key),
+  -- Ready jobs and those that run share an index; past the limit, what runs is what the workers said at their last beat.
+  queued as (
+    select p.pool, coalesce(q.ready, 0) as ready, coalesce(q.oldest_ready_ms, 0) as oldest_ready_ms, coalesce(q.oldest_running_ms, 0) as oldest_running_ms,
+           case when q.looked < counted_max then q.running
+                else greatest(q.running, (select sum((w.running ->> p.pool)::integer) from sluice.worker w)) end as running
+    from pools p
+    cross join lateral (
+      select count(*) as looked, count(*) filter (where j.state = 'ready') as ready, count(*) filter (where j.state = 'running') as running,
+             max(at_ms - j.rank - j.priority * step_ms) filter (where j.state = 'ready') as oldest_ready_ms,
+             max(at_ms - date_part('epoch', j.started_at) * 1000) filter (where j.state = 'running') as oldest_running_ms
+      from (select j.state, j.rank, j.priority, j.started_at from sluice.job j
+            where j.shelf is null and j.pool = p.pool order by j.lane, j.rank, j.id limit counted_max) j) q),
+  shelved as (
+    (select 'scheduled' as state, j.pool, j.kind, j.attempt from sluice.job j where j.shelf = 'scheduled' order by j.run_at limit counted_max)
+    union all (select 'failed', j.pool, j.kind, j.attempt from sluice.job j where j.shelf = 'failed' order by j.id limit counted_max)
+    union all (select 'paused', j.pool, j.kind, j.attempt from sluice.job j where j.shelf = 'paused' order by j.kind, j.id limit counted_max)),
+  shut as (
+    select sluice.shut_because(l, o, at) as reason
+    from (select l from sluice.lane l where l.shut order by l.key limit counted_max) x(l)
+    left join sluice.owner o on o.name = (x.l).owner)
+  select jsonb_build_object(
+    'jobs', (select jsonb_agg(x) from (
+               select pool, 'ready' as state, ready as jobs from queued union all select pool, 'running', running from queued
+               union all select p.pool, s.state, (select count(*) from shelved h where h.pool = p.pool and h.state = s.state)
+               from pools p, (values ('scheduled'), ('failed'), ('paused')) as s(state)) x),
+    'ages', (select jsonb_agg(jsonb_build_object('pool', pool, 'ready_ms', greatest(oldest_ready_ms, 0), 'running_ms', greatest(oldest_running_ms, 0))) from queued),
+    'retrying', (select jsonb_object_agg(kind, jobs) from (select kind, count(*) as jobs from shelved where state = 'scheduled' and attempt > 0 group by kind) x),
+    'lanes', (select jsonb_object_agg(reason, lanes) from (select reason, count(*) as lanes from shut group by reason) x),
+    'runs', (select jsonb_object_agg(state, runs) from (
+               select r.state, count(*) as runs
+               from (select r.state from sluice.run r where r.state in ('created', 'running', 'finalizing') order by r.kind limit counted_max) r group by r.state) x),
+    'workers', (select count(*) from sluice.worker w where w.lease_until > at),
+    'leads', (select l.until > at from sluice.leader l),
+    'term', (select l.term from sluice.leader l),
+    'schedule_late_ms', (select greatest(date_part('epoch', at - min(s.next_at)) * 1000, 0) from sluice.schedule s where s.paused_at is null),
+    'oldest_snapshot_ms', (select max(date_part('epoch', clock_timestamp() - coalesce(a.xact_start, a.query_start)) * 1000) from pg_stat_activity a
+                           where a.datname = current_database() and a.backend_xmin is not null and a.pid <> pg_backend_pid()),
+    'dead_rows', (select s.n_dead_tup from pg_stat_user_tables s where s.relid = 'sluice.job'::regclass),
+    'table_bytes', pg_relation_size('sluice.job'))
+  into answer;
+  return answer;
+end $function$;
+
 CREATE OR REPLACE FUNCTION sluice.move_owned(in_pool text, since bigint)
  RETURNS void
  LANGUAGE plpgsql
@@ -1517,7 +1602,8 @@ AS $function$
   from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
   left join pg_inherits i on i.inhrelid = c.oid
-  where n.nspname = 'sluice' and c.relkind = 'r' and c.relname ~ '^(job_ledger|attempt)_[0-9]{8}$'
+  where n.nspname = 'sluice' and c.relkind = 'r' and c.relname ~ '_[0-9]{8}$'
+    and exists (select from pg_class p where p.relnamespace = n.oid and p.relkind = 'p' and p.relname = left(c.relname, -9))
     and to_date(right(c.relname, 8), 'YYYYMMDD') < (sluice.now() at time zone 'UTC')::date - keep_days
   order by i.inhdetachpending desc nulls last, 2 $function$;
 
@@ -1674,7 +1760,7 @@ begin
   return cardinality(old);
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.publish(type text, payload jsonb DEFAULT '{}'::jsonb, owner text DEFAULT NULL::text, cause bigint DEFAULT NULL::bigint, job bigint DEFAULT NULL::bigint)
+CREATE OR REPLACE FUNCTION sluice.publish(type text, payload jsonb DEFAULT '{}'::jsonb, owner text DEFAULT NULL::text, cause bigint DEFAULT NULL::bigint, job bigint DEFAULT NULL::bigint, trace text DEFAULT NULL::text)
  RETURNS bigint
  LANGUAGE plpgsql
 AS $function$
@@ -1688,7 +1774,7 @@ begin
                           'Store the data elsewhere and publish a reference to it.');
   end if;
   ids := sluice.publish_many(jsonb_build_array(jsonb_build_object(
-    'type', publish.type, 'payload', coalesce(publish.payload, '{}'), 'owner', publish.owner, 'cause', publish.cause, 'job', publish.job,
+    'type', publish.type, 'payload', coalesce(publish.payload, '{}'), 'owner', publish.owner, 'cause', publish.cause, 'job', publish.job, 'trace', publish.trace,
     'run', (select j.run from sluice.job j where j.id = publish.job))));
   return ids[1];
 end $function$;
@@ -1717,7 +1803,7 @@ begin
                 then sluice.refuse('SL003', format('payload of event "%s" is over the limit of %s bytes', x.type, bytes_max),
                                    'Store the data elsewhere and publish a reference to it.') end as refused
     from (select nextval('sluice.event_id_seq') as id, y.*      -- ids in the order of the rows
-          from rows from (jsonb_to_recordset(events) as (type text, payload jsonb, owner text, cause bigint, job bigint, run bigint)) with ordinality as y) x
+          from rows from (jsonb_to_recordset(events) as (type text, payload jsonb, owner text, cause bigint, job bigint, run bigint, trace text)) with ordinality as y) x
     cross join lateral (select coalesce((select c.depth + 1 from sluice.event c where c.id = x.cause), 0) as depth) d),
   stored as (
     insert into sluice.event (id, type, payload, owner, cause, depth, job, run, published_at)
@@ -1727,19 +1813,20 @@ begin
     order by i.ordinality
     returning id, type, payload, owner),
   heard as (
-    select e.id as event, e.payload, e.owner, k.name as kind, k.pool, k.priority, k.max_attempts, k.cost, l.lane, k.cost > sluice.cost_max(l.lane) as never
+    select e.id as event, e.payload, e.owner, i.trace, k.name as kind, k.pool, k.priority, k.max_attempts, k.cost, l.lane, k.cost > sluice.cost_max(l.lane) as never
     from stored e
+    join input i on i.id = e.id
     join sluice.subscription b on b.event = e.type
     join sluice.kind k on k.name = b.kind
     cross join lateral (select sluice.lane_of(null, k.lane, e.owner) as lane) l),
   stillborn as (
-    insert into sluice.job (kind, pool, lane, cost, owner, state, priority, rank, payload, event, max_attempts, created_at, error)
+    insert into sluice.job (kind, pool, lane, cost, owner, state, priority, rank, payload, event, max_attempts, created_at, error, trace)
     select h.kind, h.pool, h.lane, h.cost, h.owner, 'failed', h.priority, sluice.rank(at, h.priority, step_ms), h.payload, h.event, h.max_attempts, at,
-           jsonb_build_object('code', 'COST_NEVER_FITS', 'message', format('a job of cost %s never fits into lane "%s"', h.cost, h.lane))
+           jsonb_build_object('code', 'COST_NEVER_FITS', 'message', format('a job of cost %s never fits into lane "%s"', h.cost, h.lane)), h.trace
     from heard h
     where h.never)
   select array_agg(s.id order by s.id),
-         (select jsonb_agg(jsonb_build_object('kind', h.kind, 'payload', h.payload, 'owner', h.owner, 'event', h.event) order by h.event, h.kind)
+         (select jsonb_agg(jsonb_build_object('kind', h.kind, 'payload', h.payload, 'owner', h.owner, 'event', h.event, 'trace', h.trace) order by h.event, h.kind)
           from heard h where h.never is not true)
   into ids, jobs
   from stored s;
@@ -1900,7 +1987,7 @@ begin
   return pools;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.rescue(in_term bigint, crashes_max integer, sweep boolean, OUT rescued integer, OUT failed integer, OUT dead text[], OUT topics text[])
+CREATE OR REPLACE FUNCTION sluice.rescue(in_term bigint, crashes_max integer, sweep boolean, OUT rescued integer, OUT failed integer, OUT jobs bigint[], OUT dead text[], OUT topics text[])
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -1951,7 +2038,7 @@ begin
                      else j.error end
     where j.id = any(array(select id from lost)) and j.cancel_at is null
     returning j.id, j.pool, j.lane, j.rank, j.run, j.state, j.crashes)
-  select (select count(*) from back where state = 'ready'), (select count(*) from back where state = 'failed'),
+  select (select count(*) from back where state = 'ready'), (select count(*) from back where state = 'failed'), array(select id from back order by id limit 100),
          (select array_agg(row(pool, lane, rank)::sluice.ready_job) from back where state = 'ready'),
          (select array_agg(id) from lost where cancel_at is not null),
          -- Their calls may have been made: the permits count as spent.
@@ -1963,7 +2050,7 @@ begin
                 group by x.run, x.state) r),
          (select pg_notify('sluice', 'suspect:') from back where state = 'ready' and crashes >= 2 limit 1) is not null,
          (select array_agg(name) from buried)
-  into rescued, failed, ready, canceled, lanes, ended, told, dead;
+  into rescued, failed, jobs, ready, canceled, lanes, ended, told, dead;
   perform sluice.retire(canceled, 'canceled', null);
   topics := sluice.line_up(ready);
   if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
@@ -1984,9 +2071,9 @@ AS $function$
   with gone as (delete from sluice.job j where j.id = any(ids) returning j.*),
   booked as (
     insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
-                                   started_at, finished_at, error)
+                                   started_at, finished_at, error, trace)
     select g.id, g.kind, g.pool, g.lane, g.owner, final, g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
-           g.started_at, sluice.now(), coalesce(reason, g.error)
+           g.started_at, sluice.now(), coalesce(reason, g.error), g.trace
     from gone g)
   select count(*)::int from gone $function$;
 
@@ -2107,9 +2194,9 @@ begin
               u.outcome, coalesce(u.refund, j.cost) as refund),
   booked as (
     insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
-                                   started_at, finished_at, error)
+                                   started_at, finished_at, error, trace)
     select g.id, g.kind, g.pool, g.lane, g.owner, g.final, g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
-           g.started_at, at, case when g.final = 'canceled' then g.last_error end
+           g.started_at, at, case when g.final = 'canceled' then g.last_error end, g.trace
     from gone g),
   back as (
     update sluice.job j
@@ -2180,9 +2267,9 @@ begin
     returning j.*),
   booked as (
     insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
-                                   started_at, finished_at)
+                                   started_at, finished_at, trace)
     select g.id, g.kind, g.pool, g.lane, g.owner, 'succeeded', g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
-           g.started_at, at
+           g.started_at, at, g.trace
     from gone g)
   select array_agg(g.id), array_agg(g.key) filter (where g.key_rule = 'again'),
          (select array_agg(row(l.lane, l.jobs, l.cost, 0, l.jobs, 0)::sluice.lane_change)
@@ -2203,6 +2290,17 @@ begin
   stale := case when cardinality(settled) = cardinality(ids) then '{}' else array(select unnest(ids) except select unnest(settled)) end;
 end $function$;
 
+CREATE OR REPLACE FUNCTION sluice.shut_because(l sluice.lane, o sluice.owner, at timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select case when l.paused is not null or o.paused is not null then 'paused'
+              when l.hold_until > at or o.hold_until > at then 'held'
+              when l.broken_until is not null then 'broken'
+              when sluice.permits(l, at) < 1 then 'spent'
+              else 'full' end $function$;
+
 CREATE OR REPLACE FUNCTION sluice.start_run(in_kind text, in_owner text, in_payload jsonb, in_trigger text, in_finalizer text, options jsonb, OUT id bigint, OUT created boolean)
  RETURNS record
  LANGUAGE plpgsql
@@ -2213,8 +2311,8 @@ declare
 begin
   created := false;
   for round in 1..20 loop
-    insert into sluice.run (kind, owner, state, trigger, payload, finalizer, total, pending)
-    values (in_kind, in_owner, 'created', in_trigger, in_payload, in_finalizer, 1, 1)
+    insert into sluice.run (kind, owner, state, trigger, payload, finalizer, total, pending, trace)
+    values (in_kind, in_owner, 'created', in_trigger, in_payload, in_finalizer, 1, 1, options ->> 'trace')
     on conflict do nothing
     returning run.id into start_run.id;
     if found then
@@ -2294,7 +2392,7 @@ declare
 begin
   select * into r from sluice.run where id = in_run;
   perform sluice.publish_many(jsonb_build_array(jsonb_build_object(
-    'type', 'run.' || r.state, 'owner', r.owner, 'run', r.id, 'payload', jsonb_build_object(
+    'type', 'run.' || r.state, 'owner', r.owner, 'run', r.id, 'trace', r.trace, 'payload', jsonb_build_object(
       'run', r.id, 'kind', r.kind, 'owner', r.owner, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled))));
   perform pg_notify('sluice', 'run:' || in_run);
 end $function$;

@@ -22,8 +22,8 @@ const alone = 'The ground floor carries everything, so its parts know neither wh
 export const packageArrows: readonly Arrow[] = [
   {
     from: 'apps',
-    mayImport: [...applications, ...ground],
-    because: 'An app wires packages together; nothing is built on an app.',
+    mayImport: ['apps', ...applications, ...ground],
+    because: 'An app wires packages together, and the command line wires apps; no package is built on an app.',
   },
   ...applications.map((from) => ({ from, mayImport: [...applications, ...ground], because: meetByKinds })),
   ...ground.map((from) => ({ from, mayImport: [], because: alone })),

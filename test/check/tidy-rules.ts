@@ -17,7 +17,7 @@ const testLinesMax = 400
 const isCode = (file: string) => /\.(?:ts|tsx|js|mjs)$/.test(file)
 const isTest = (file: string) => /^test\/|\.(?:test|suite)\.ts$/.test(file)
 const isLock = (file: string) => /(?:^|\/)package-lock\.json$/.test(file)
-const isPackageSource = (file: string) => /^packages\/[^/]+\/src\/.*\.tsx?$/.test(file) && !isTest(file)
+const isPackageSource = (file: string) => /^(?:packages|apps)\/[^/]+\/src\/.*\.tsx?$/.test(file) && !isTest(file)
 
 export const smallFiles: Rule = (files) =>
   select(files, isCode, (file, text) => {
@@ -73,7 +73,7 @@ export const noMutedTests: Rule = (files) =>
 export const doorsOnlyReexport: Rule = (files) =>
   select(
     files,
-    (file) => /^packages\/[^/]+\/src\/(?:.*\/)?index\.ts$/.test(file),
+    (file) => /^(?:packages|apps)\/[^/]+\/src\/(?:.*\/)?index\.ts$/.test(file),
     (file, text) => {
       const rest = withoutComments(text).replace(/^export\s+(?:type\s+)?(?:\{[^}]*\}|\*(?:\s+as\s+\w+)?)\s+from\s+'[^']+'/gm, '')
       return rest.trim() === '' ? [] : [`${file}: a door only re-exports, but has: ${rest.trim().split('\n')[0]}`]

@@ -64,10 +64,12 @@ create table sluice.job (
   cancel_at    timestamptz,                     -- somebody asked a running job to stop …
   cancel_below boolean,                         -- … and everything that comes of it
   error        jsonb,
+  trace        text collate "C",                -- W3C traceparent of whoever asked for it
   constraint job_is_live check (state not in ('succeeded', 'canceled')),
   constraint job_runs_on_a_worker check ((state = 'running') = (worker is not null)),
   constraint job_scheduled_has_a_time check (state <> 'scheduled' or run_at is not null),
-  constraint job_key_has_a_rule check (key is null or (key_rule is not null and key_rule in ('end', 'start', 'again')))
+  constraint job_key_has_a_rule check (key is null or (key_rule is not null and key_rule in ('end', 'start', 'again'))),
+  constraint job_trace_is_a_traceparent check (length(trace) = 55)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_insert_scale_factor = 0.2,
         autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
 
@@ -110,7 +112,8 @@ create table sluice.job_ledger (
   created_at   timestamptz not null,
   started_at   timestamptz,
   finished_at  timestamptz not null,
-  error        jsonb
+  error        jsonb,
+  trace        text collate "C"
 ) partition by range (finished_at);
 create index job_ledger_id on sluice.job_ledger (id);
 
@@ -158,7 +161,8 @@ create table sluice.pause (
   primary key (scope, name)
 );
 
--- Days are made ahead and attached: "create table … partition of" would make every settle wait behind any reader of the ledger.
+-- Days are made ahead and attached: "create table … partition of" would make every settle wait behind any reader of the ledger. Whatever is partitioned
+-- in this schema is partitioned by day.
 create function sluice.add_days(first_day date, days integer) returns void
 language plpgsql
 as $$
@@ -169,7 +173,7 @@ declare
 begin
   perform set_config('lock_timeout', '2s', true);
   perform pg_advisory_xact_lock(hashtext('sluice.add_days'));
-  foreach parent in array array['job_ledger', 'attempt'] loop
+  for parent in select c.relname from pg_class c where c.relnamespace = 'sluice'::regnamespace and c.relkind = 'p' order by 1 loop
     for day in select generate_series(first_day, first_day + days, '1 day')::date loop
       partition := parent || '_' || to_char(day, 'YYYYMMDD');
       if to_regclass('sluice.' || partition) is null then

@@ -17,6 +17,7 @@ create table sluice.run (
   failed        integer not null default 0,
   canceled      integer not null default 0,
   error         jsonb,
+  trace         text collate "C",                -- W3C traceparent of whoever started it; its finalizer and the event of its end carry it on
   created_at    timestamptz not null default sluice.now(),
   finished_at   timestamptz
 ) with (fillfactor = 50);
@@ -46,8 +47,8 @@ declare
 begin
   created := false;
   for round in 1..20 loop
-    insert into sluice.run (kind, owner, state, trigger, payload, finalizer, total, pending)
-    values (in_kind, in_owner, 'created', in_trigger, in_payload, in_finalizer, 1, 1)
+    insert into sluice.run (kind, owner, state, trigger, payload, finalizer, total, pending, trace)
+    values (in_kind, in_owner, 'created', in_trigger, in_payload, in_finalizer, 1, 1, options ->> 'trace')
     on conflict do nothing
     returning run.id into start_run.id;
     if found then
@@ -119,7 +120,7 @@ begin
       next := case when r.finalizer is null then 'completed' else 'finalizing' end;
       if r.finalizer is not null then
         select m.ids[1] into r.finalizer_job from sluice.enqueue_many(jsonb_build_array(jsonb_build_object(
-          'kind', r.finalizer, 'owner', r.owner, 'run', r.id, 'mode', 'none', 'payload', jsonb_build_object(
+          'kind', r.finalizer, 'owner', r.owner, 'run', r.id, 'trace', r.trace, 'mode', 'none', 'payload', jsonb_build_object(
             'run', r.id, 'payload', r.payload, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled))), true) m;
       end if;
     end if;

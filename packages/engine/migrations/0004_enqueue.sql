@@ -49,7 +49,7 @@ end $$;
 create function sluice.enqueue_one(
   kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, run_at timestamptz,
   key text, mode text, unique_for interval, debounce_max interval, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint,
-  out id bigint, out created boolean, out state sluice.job_state, out topics text[])
+  trace text, out id bigint, out created boolean, out state sluice.job_state, out topics text[])
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
@@ -105,13 +105,13 @@ begin
       end if;
     end if;
     insert into sluice.job as j (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, after_key, parent, root, run, event, max_attempts, run_at,
-                               created_at)
+                               created_at, trace)
     values (coalesce(own, nextval('sluice.job_id_seq')), enqueue_one.kind, enqueue_one.pool, enqueue_one.lane, enqueue_one.cost, enqueue_one.owner,
             case when waits is not null or enqueue_one.run_at > at then 'scheduled' when paused then 'paused' else 'ready' end::sluice.job_state,
             enqueue_one.priority, sluice.rank(due, enqueue_one.priority, step), enqueue_one.payload,
             case when waits is null then full_key end, case when full_key is not null then rule end, waits,
             enqueue_one.parent, enqueue_one.root, enqueue_one.run, enqueue_one.event, enqueue_one.max_attempts,
-            case when waits is not null then 'infinity' when enqueue_one.run_at > at then enqueue_one.run_at end, at)
+            case when waits is not null then 'infinity' when enqueue_one.run_at > at then enqueue_one.run_at end, at, enqueue_one.trace)
     on conflict do nothing
     returning j.id, j.state, j.rank into put;
     if found then
@@ -148,7 +148,7 @@ create function sluice.enqueue(
   kind text, payload jsonb default '{}', run_at timestamptz default null, delay interval default null, priority integer default null,
   key text default null, mode text default null, unique_for interval default null, debounce_max interval default null,
   pool text default null, owner text default null, max_attempts integer default null, wake boolean default true, lane text default null,
-  cost integer default null, out id bigint, out created boolean)
+  cost integer default null, trace text default null, out id bigint, out created boolean)
 language plpgsql
 as $$
 #variable_conflict use_column
@@ -178,6 +178,9 @@ begin
   if enqueue.max_attempts not between 1 and 1000 then
     perform sluice.refuse('SL002', 'max_attempts must be between 1 and 1000', 'Leave it out to take it from the kind.');
   end if;
+  if enqueue.trace !~ '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' then
+    perform sluice.refuse('SL002', 'trace must be a W3C traceparent', 'Like 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01, or leave it out.');
+  end if;
   if enqueue.run_at is not null and enqueue.delay is not null then
     perform sluice.refuse('SL002', 'run_at and delay contradict each other', 'Give one of them.');
   end if;
@@ -188,7 +191,7 @@ begin
     coalesce(enqueue.max_attempts, k.max_attempts), due, enqueue.key,
     nullif(coalesce(enqueue.mode, k.dedupe, case when enqueue.key is not null or coalesce(enqueue.unique_for, k.unique_for) is not null then 'keep' end), 'none'),
     case when enqueue.mode = 'none' then null else coalesce(enqueue.unique_for, k.unique_for) end, enqueue.debounce_max, null, null,
-    to_lane, coalesce(enqueue.cost, k.cost), null, null);
+    to_lane, coalesce(enqueue.cost, k.cost), null, null, enqueue.trace);
   id := made.id;
   created := made.created;
   -- A job that was found and changed was locked meanwhile: a claim may have skipped it.
@@ -199,7 +202,7 @@ end $$;
 
 -- Many jobs in one statement. Rows that hit a key, or whose mode is not plain, go through enqueue_one afterwards, in key order.
 -- Answers the id of each row, and the places (from 1) of rows for which a job was already there. Fields of a row: kind, payload, and where they differ from the kind: pool, owner, priority, max_attempts, delay_ms, run_at, key, mode,
--- unique_ms, debounce_max_ms, parent, root, lane, cost, run, event.
+-- unique_ms, debounce_max_ms, parent, root, lane, cost, run, event, trace.
 create function sluice.enqueue_many(jobs jsonb, wake boolean, out ids bigint[], out existing integer[])
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan
@@ -220,7 +223,7 @@ declare
 begin
   select * into s from sluice.setting;
   with input as materialized (
-    select x.id, x.ordinality, x.kind, x.payload, x.owner, x.key, x.debounce_max_ms, x.parent, x.root, x.run, x.event, d.mode, d.unique_for, d.due_at, d.lane, d.cost,
+    select x.id, x.ordinality, x.kind, x.payload, x.owner, x.key, x.debounce_max_ms, x.parent, x.root, x.run, x.event, x.trace, d.mode, d.unique_for, d.due_at, d.lane, d.cost,
            coalesce(x.pool, k.pool) as pool,
            coalesce(x.priority, k.priority) as priority,
            coalesce(x.max_attempts, k.max_attempts) as max_attempts,
@@ -235,7 +238,7 @@ begin
           from rows from (jsonb_to_recordset(jobs) as (
             kind text, payload jsonb, pool text, owner text, priority smallint, max_attempts smallint, delay_ms double precision, run_at timestamptz,
             key text, mode text, unique_ms double precision, debounce_max_ms double precision, parent bigint, root bigint, lane text, cost smallint, run bigint,
-            event bigint)) with ordinality as y) x
+            event bigint, trace text)) with ordinality as y) x
     left join sluice.kind k on k.name = x.kind
     cross join lateral (
       select case when x.mode = 'none' then null else coalesce(x.unique_ms * interval '1 ms', k.unique_for) end as unique_for,
@@ -248,10 +251,10 @@ begin
     on conflict do nothing
     returning job),
   fresh as (
-    insert into sluice.job (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, parent, root, run, event, max_attempts, run_at, created_at)
+    insert into sluice.job (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, parent, root, run, event, max_attempts, run_at, created_at, trace)
     select id, kind, pool, lane, cost, owner, state, priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
            case when mode = 'keep' then full_key end, case when mode = 'keep' then 'end' end, parent, root, run, event, max_attempts,
-           case when due_at > at then due_at end, at
+           case when due_at > at then due_at end, at, trace
     from input
     where unique_for is null and (mode is null or mode = 'keep' or (mode = 'once' and id in (select job from once)))
     order by full_key nulls last, ordinality      -- two statements that share keys must meet them in the same order; of equal rows the first is kept
@@ -269,10 +272,10 @@ begin
   if rest is not null then
     for r in select * from json_to_recordset(rest) as (
       ordinality integer, kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, due_at timestamptz,
-      key text, mode text, unique_for interval, debounce_max_ms double precision, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint)
+      key text, mode text, unique_for interval, debounce_max_ms double precision, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint, trace text)
     loop
       select * into made from sluice.enqueue_one(r.kind, r.payload, r.pool, r.owner, r.priority, r.max_attempts, r.due_at, r.key, r.mode,
-        r.unique_for, r.debounce_max_ms * interval '1 ms', r.parent, r.root, r.lane, r.cost, r.run, r.event);
+        r.unique_for, r.debounce_max_ms * interval '1 ms', r.parent, r.root, r.lane, r.cost, r.run, r.event, r.trace);
       ids[r.ordinality] := made.id;
       if not made.created then existing := existing || r.ordinality; end if;
       topics := topics || made.topics;

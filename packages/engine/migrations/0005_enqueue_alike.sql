@@ -2,7 +2,7 @@
 
 -- Many jobs of one kind that differ in their payload only: the usual bulk, for half of the cost. It hopes that no key is taken: "on conflict"
 -- would look into the index twice for each row. If one is, or if the kind has other rules, the jobs take the long way.
-create function sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, out ids bigint[], out existing integer[])
+create function sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text default null, out ids bigint[], out existing integer[])
 language plpgsql
   set plan_cache_mode = force_generic_plan
 as $$
@@ -21,9 +21,9 @@ begin
   if k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep' then
     begin
       with fresh as (
-        insert into sluice.job (id, kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at)
+        insert into sluice.job (id, kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
         select x.id, in_kind, k.pool, k.cost, k.state, k.priority, k.rank, x.payload, x.full_key, case when x.full_key is not null then 'end' end,
-               k.max_attempts, at
+               k.max_attempts, at, in_trace
         from (select nextval('sluice.job_id_seq') as id, p.value as payload,      -- ids in the order of the payloads
                      case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, p.value) end as full_key,
                      case when pg_column_size(p.value) > k.bytes_max
@@ -41,13 +41,13 @@ begin
     end;
   end if;
   select m.ids, m.existing into ids, existing
-  from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value) order by p.ordinality)
+  from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value, 'trace', in_trace) order by p.ordinality)
                             from jsonb_array_elements(payloads) with ordinality as p), wake) m;
 end $$;
 
 -- One job with nothing special about it, in as few steps as possible: this is what a caller waits for. Answers nothing when the key is taken, the
 -- kind is unknown or has other rules; then the job takes the long way.
-create function sluice.enqueue_lone(in_kind text, in_payload jsonb, wake boolean) returns bigint
+create function sluice.enqueue_lone(in_kind text, in_payload jsonb, wake boolean, in_trace text default null) returns bigint
 language plpgsql
   set plan_cache_mode = force_generic_plan      -- planning anew would take longer than the rest
 as $$
@@ -56,11 +56,11 @@ declare
   at timestamptz := sluice.now();
   made record;
 begin
-  insert into sluice.job as j (kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at)
+  insert into sluice.job as j (kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
   select in_kind, k.pool, k.cost, case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused' else 'ready' end::sluice.job_state,
          k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
          case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, in_payload) end, case when k.dedupe is not null then 'end' end,
-         k.max_attempts, at
+         k.max_attempts, at, in_trace
   from sluice.kind k, sluice.setting s
   where k.name = in_kind and k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep'
   on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing

@@ -35,9 +35,9 @@ as $$
   with gone as (delete from sluice.job j where j.id = any(ids) returning j.*),
   booked as (
     insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
-                                   started_at, finished_at, error)
+                                   started_at, finished_at, error, trace)
     select g.id, g.kind, g.pool, g.lane, g.owner, final, g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
-           g.started_at, sluice.now(), coalesce(reason, g.error)
+           g.started_at, sluice.now(), coalesce(reason, g.error), g.trace
     from gone g)
   select count(*)::int from gone $$;
 
@@ -65,9 +65,9 @@ begin
     returning j.*),
   booked as (
     insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
-                                   started_at, finished_at)
+                                   started_at, finished_at, trace)
     select g.id, g.kind, g.pool, g.lane, g.owner, 'succeeded', g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
-           g.started_at, at
+           g.started_at, at, g.trace
     from gone g)
   select array_agg(g.id), array_agg(g.key) filter (where g.key_rule = 'again'),
          (select array_agg(row(l.lane, l.jobs, l.cost, 0, l.jobs, 0)::sluice.lane_change)
@@ -120,9 +120,9 @@ begin
               u.outcome, coalesce(u.refund, j.cost) as refund),
   booked as (
     insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
-                                   started_at, finished_at, error)
+                                   started_at, finished_at, error, trace)
     select g.id, g.kind, g.pool, g.lane, g.owner, g.final, g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
-           g.started_at, at, case when g.final = 'canceled' then g.last_error end
+           g.started_at, at, case when g.final = 'canceled' then g.last_error end, g.trace
     from gone g),
   back as (
     update sluice.job j

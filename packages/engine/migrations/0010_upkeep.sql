@@ -111,7 +111,8 @@ end $$;
 -- whose jobs were not all to be had stays for the next round. A claim holds its process's row, so none can slip in between. There is no index on
 -- `worker`, which every claim would have to write: finding the jobs of the dead means walking the queue once. `sweep` also looks for jobs whose
 -- process has no row at all.
-create function sluice.rescue(in_term bigint, crashes_max integer, sweep boolean, out rescued integer, out failed integer, out dead text[], out topics text[])
+create function sluice.rescue(in_term bigint, crashes_max integer, sweep boolean, out rescued integer, out failed integer, out jobs bigint[], out dead text[],
+  out topics text[])
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
 as $$
@@ -158,7 +159,7 @@ begin
                      else j.error end
     where j.id = any(array(select id from lost)) and j.cancel_at is null
     returning j.id, j.pool, j.lane, j.rank, j.run, j.state, j.crashes)
-  select (select count(*) from back where state = 'ready'), (select count(*) from back where state = 'failed'),
+  select (select count(*) from back where state = 'ready'), (select count(*) from back where state = 'failed'), array(select id from back order by id limit 100),
          (select array_agg(row(pool, lane, rank)::sluice.ready_job) from back where state = 'ready'),
          (select array_agg(id) from lost where cancel_at is not null),
          -- Their calls may have been made: the permits count as spent.
@@ -170,7 +171,7 @@ begin
                 group by x.run, x.state) r),
          (select pg_notify('sluice', 'suspect:') from back where state = 'ready' and crashes >= 2 limit 1) is not null,
          (select array_agg(name) from buried)
-  into rescued, failed, ready, canceled, lanes, ended, told, dead;
+  into rescued, failed, jobs, ready, canceled, lanes, ended, told, dead;
   perform sluice.retire(canceled, 'canceled', null);
   topics := sluice.line_up(ready);
   if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
@@ -229,6 +230,7 @@ as $$
   from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
   left join pg_inherits i on i.inhrelid = c.oid
-  where n.nspname = 'sluice' and c.relkind = 'r' and c.relname ~ '^(job_ledger|attempt)_[0-9]{8}$'
+  where n.nspname = 'sluice' and c.relkind = 'r' and c.relname ~ '_[0-9]{8}$'
+    and exists (select from pg_class p where p.relnamespace = n.oid and p.relkind = 'p' and p.relname = left(c.relname, -9))
     and to_date(right(c.relname, 8), 'YYYYMMDD') < (sluice.now() at time zone 'UTC')::date - keep_days
   order by i.inhdetachpending desc nulls last, 2 $$;

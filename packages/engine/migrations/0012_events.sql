@@ -42,7 +42,7 @@ language sql volatile
 as $$ select sluice.refuse('SL006', format('event "%s" would follow on a chain of %s events, each caused by the one before', name, length),
                            'Look for a subscriber that publishes, itself or through others, what it subscribes to.') $$;
 
--- Several events at once; answers their ids. Fields of a row: type, payload, owner, cause, job, run.
+-- Several events at once; answers their ids. Fields of a row: type, payload, owner, cause, job, run, and trace, which the jobs carry on.
 -- The jobs have the event's payload and owner and belong to no run and no tree; whatever else they are is up to their kind, as with any enqueue. One that
 -- could never start is there as a failed one: an enqueue would be refused, but a publisher has nothing to do with what its subscribers got wrong.
 create function sluice.publish_many(events jsonb, wake boolean default true) returns bigint[]
@@ -65,7 +65,7 @@ begin
                 then sluice.refuse('SL003', format('payload of event "%s" is over the limit of %s bytes', x.type, bytes_max),
                                    'Store the data elsewhere and publish a reference to it.') end as refused
     from (select nextval('sluice.event_id_seq') as id, y.*      -- ids in the order of the rows
-          from rows from (jsonb_to_recordset(events) as (type text, payload jsonb, owner text, cause bigint, job bigint, run bigint)) with ordinality as y) x
+          from rows from (jsonb_to_recordset(events) as (type text, payload jsonb, owner text, cause bigint, job bigint, run bigint, trace text)) with ordinality as y) x
     cross join lateral (select coalesce((select c.depth + 1 from sluice.event c where c.id = x.cause), 0) as depth) d),
   stored as (
     insert into sluice.event (id, type, payload, owner, cause, depth, job, run, published_at)
@@ -75,19 +75,20 @@ begin
     order by i.ordinality
     returning id, type, payload, owner),
   heard as (
-    select e.id as event, e.payload, e.owner, k.name as kind, k.pool, k.priority, k.max_attempts, k.cost, l.lane, k.cost > sluice.cost_max(l.lane) as never
+    select e.id as event, e.payload, e.owner, i.trace, k.name as kind, k.pool, k.priority, k.max_attempts, k.cost, l.lane, k.cost > sluice.cost_max(l.lane) as never
     from stored e
+    join input i on i.id = e.id
     join sluice.subscription b on b.event = e.type
     join sluice.kind k on k.name = b.kind
     cross join lateral (select sluice.lane_of(null, k.lane, e.owner) as lane) l),
   stillborn as (
-    insert into sluice.job (kind, pool, lane, cost, owner, state, priority, rank, payload, event, max_attempts, created_at, error)
+    insert into sluice.job (kind, pool, lane, cost, owner, state, priority, rank, payload, event, max_attempts, created_at, error, trace)
     select h.kind, h.pool, h.lane, h.cost, h.owner, 'failed', h.priority, sluice.rank(at, h.priority, step_ms), h.payload, h.event, h.max_attempts, at,
-           jsonb_build_object('code', 'COST_NEVER_FITS', 'message', format('a job of cost %s never fits into lane "%s"', h.cost, h.lane))
+           jsonb_build_object('code', 'COST_NEVER_FITS', 'message', format('a job of cost %s never fits into lane "%s"', h.cost, h.lane)), h.trace
     from heard h
     where h.never)
   select array_agg(s.id order by s.id),
-         (select jsonb_agg(jsonb_build_object('kind', h.kind, 'payload', h.payload, 'owner', h.owner, 'event', h.event) order by h.event, h.kind)
+         (select jsonb_agg(jsonb_build_object('kind', h.kind, 'payload', h.payload, 'owner', h.owner, 'event', h.event, 'trace', h.trace) order by h.event, h.kind)
           from heard h where h.never is not true)
   into ids, jobs
   from stored s;
@@ -96,7 +97,8 @@ begin
 end $$;
 
 -- The door for plain SQL. `cause` is the event that brought the publisher about, `job` the publishing job.
-create function sluice.publish(type text, payload jsonb default '{}', owner text default null, cause bigint default null, job bigint default null) returns bigint
+create function sluice.publish(type text, payload jsonb default '{}', owner text default null, cause bigint default null, job bigint default null,
+  trace text default null) returns bigint
 language plpgsql
 as $$
 #variable_conflict use_column
@@ -109,7 +111,7 @@ begin
                           'Store the data elsewhere and publish a reference to it.');
   end if;
   ids := sluice.publish_many(jsonb_build_array(jsonb_build_object(
-    'type', publish.type, 'payload', coalesce(publish.payload, '{}'), 'owner', publish.owner, 'cause', publish.cause, 'job', publish.job,
+    'type', publish.type, 'payload', coalesce(publish.payload, '{}'), 'owner', publish.owner, 'cause', publish.cause, 'job', publish.job, 'trace', publish.trace,
     'run', (select j.run from sluice.job j where j.id = publish.job))));
   return ids[1];
 end $$;
@@ -123,7 +125,7 @@ declare
 begin
   select * into r from sluice.run where id = in_run;
   perform sluice.publish_many(jsonb_build_array(jsonb_build_object(
-    'type', 'run.' || r.state, 'owner', r.owner, 'run', r.id, 'payload', jsonb_build_object(
+    'type', 'run.' || r.state, 'owner', r.owner, 'run', r.id, 'trace', r.trace, 'payload', jsonb_build_object(
       'run', r.id, 'kind', r.kind, 'owner', r.owner, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled))));
   perform pg_notify('sluice', 'run:' || in_run);
 end $$;

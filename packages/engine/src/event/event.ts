@@ -41,6 +41,8 @@ export interface Origin {
   readonly run: number | undefined
   /** The event that brought the job about. */
   readonly cause: number | undefined
+  /** W3C traceparent for the subscribers' jobs. */
+  readonly trace?: string | undefined
 }
 
 /** A request that was checked: its name, and the row for the database as JSON text. */
@@ -91,7 +93,11 @@ export function makeEvent<Schema extends z.ZodType>(name: string, definition: Ev
   return event
 }
 
-export function encodeEvent(request: EventRequest, limits: { payloadBytesMax: number }, origin?: Origin): EncodedEvent {
+export function encodeEvent(
+  request: EventRequest,
+  limits: { payloadBytesMax: number },
+  origin?: Origin | Pick<Origin, 'trace'>,
+): EncodedEvent {
   const event = typeof request.event === 'string' ? request.event : request.event.eventName
   if (!isStorable(event)) throw new SluiceError('UNKNOWN_EVENT', { event })
   const payload = encodePayload(event, request.payload, limits.payloadBytesMax)

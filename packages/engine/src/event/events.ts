@@ -4,6 +4,8 @@
 
 import type { Executor, QueryClient } from '../postgres/client.ts'
 import { explainConnect } from '../postgres/connect.ts'
+import type { Observer } from '../support/fact.ts'
+import { startSending, withSending } from '../support/trace.ts'
 import { type EventRequest, encodeEvent } from './event.ts'
 import { type EventPage, findEvent, listEvents, type PublishedEvent, publishOn } from './event-store.ts'
 
@@ -20,17 +22,25 @@ export interface PublishOptions {
 
 export class Events {
   readonly #ready: () => Promise<Ready>
+  readonly #tell: Observer | undefined
 
-  constructor(ready: () => Promise<Ready>) {
+  constructor(ready: () => Promise<Ready>, tell?: Observer) {
     this.#ready = ready
+    this.#tell = tell
   }
 
   async publish(request: EventRequest, { client }: PublishOptions = {}): Promise<{ id: number }> {
     const { on, payloadBytesMax } = await this.#ready()
-    const encoded = encodeEvent(request, { payloadBytesMax })
-    const [id] = await publishOn(client ?? on.pool, [encoded]).catch((error: unknown) => {
+    const name = typeof request.event === 'string' ? request.event : request.event.eventName
+    const sending = startSending('publish', name, 1)
+    const publish = async (): Promise<number[]> => {
+      const encoded = encodeEvent(request, { payloadBytesMax }, { trace: sending?.trace })
+      return publishOn(client ?? on.pool, [encoded])
+    }
+    const [id] = await withSending(sending, publish, (ids) => ids).catch((error: unknown) => {
       throw client ? error : explainConnect(error)
     })
+    this.#tell?.({ type: 'event.published', event: name, id: id as number })
     return { id: id as number }
   }
 

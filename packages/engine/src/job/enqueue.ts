@@ -24,20 +24,26 @@ export interface Enqueued {
 const anyStatement: Statement = { name: 'sluice_enqueue', text: 'select ids, existing from sluice.enqueue_many($1::jsonb, $2)' }
 const alikeStatement: Statement = {
   name: 'sluice_enqueue_alike',
-  text: 'select ids, existing from sluice.enqueue_alike($1, $2::jsonb, $3)',
+  text: 'select ids, existing from sluice.enqueue_alike($1, $2::jsonb, $3, $4)',
 }
 
 /** Answers nothing when the job needs one of the others. */
-export const loneStatement: Statement = { name: 'sluice_enqueue_lone', text: 'select sluice.enqueue_lone($1, $2::jsonb, $3)' }
+export const loneStatement: Statement = { name: 'sluice_enqueue_lone', text: 'select sluice.enqueue_lone($1, $2::jsonb, $3, $4)' }
 
 export function enqueueStatement(
   requests: readonly EncodedRequest[],
   wake: boolean,
 ): { statement: Statement; values: unknown[] } {
-  const kind = requests[0]?.kind ?? ''
-  if (requests.every((request) => request.kind === kind && request.fields === ''))
-    return { statement: alikeStatement, values: [kind, `[${requests.map(({ payload }) => payload).join(',')}]`, wake] }
-  const rows = requests.map((request) => `{"kind":${JSON.stringify(request.kind)},"payload":${request.payload}${request.fields}}`)
+  const { kind = '', trace } = requests[0] ?? {}
+  if (requests.every((request) => request.kind === kind && request.fields === '' && request.trace === trace))
+    return {
+      statement: alikeStatement,
+      values: [kind, `[${requests.map(({ payload }) => payload).join(',')}]`, wake, trace ?? null],
+    }
+  const rows = requests.map(({ kind, payload, fields, trace }) => {
+    const carried = trace === undefined ? '' : `,"trace":"${trace}"`
+    return `{"kind":${JSON.stringify(kind)},"payload":${payload}${fields}${carried}}`
+  })
   return { statement: anyStatement, values: [`[${rows.join(',')}]`, wake] }
 }
 

@@ -60,8 +60,9 @@ export class Enqueuer {
     return enqueued
   }
 
-  async #sendLone({ kind, payload }: EncodedRequest, wake: boolean): Promise<number | null> {
-    const [row] = await this.#database.send<[number | null]>(this.#database.pool, loneStatement, [kind, payload, wake])
+  async #sendLone({ kind, payload, trace }: EncodedRequest, wake: boolean): Promise<number | null> {
+    const values = [kind, payload, wake, trace ?? null]
+    const [row] = await this.#database.send<[number | null]>(this.#database.pool, loneStatement, values)
     return row?.[0] ?? null
   }
 

@@ -29,6 +29,7 @@ const ready: Job = {
   finishedAt: null,
   cancelRequestedAt: null,
   error: null,
+  trace: null,
 }
 const lane: LaneAround = {
   paused: null,

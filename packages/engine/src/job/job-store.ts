@@ -31,6 +31,8 @@ export interface Job {
   readonly finishedAt: Date | null
   readonly cancelRequestedAt: Date | null
   readonly error: StoredError | null
+  /** W3C traceparent of whoever asked for it. */
+  readonly trace: string | null
 }
 
 export interface Attempt {
@@ -44,13 +46,13 @@ export interface Attempt {
 
 const liveJobs: Sql = sql`
   select id, kind, pool, lane, owner, state, priority, payload, key, parent, root, event, attempt, max_attempts as "maxAttempts", crashes, worker,
-         nullif(run_at, 'infinity') as "runAt", created_at as "createdAt", started_at as "startedAt", null::timestamptz as "finishedAt", cancel_at as "cancelRequestedAt", error
+         nullif(run_at, 'infinity') as "runAt", created_at as "createdAt", started_at as "startedAt", null::timestamptz as "finishedAt", cancel_at as "cancelRequestedAt", error, trace
   from sluice.job`
 
 const finishedJobs: Sql = sql`
   select id, kind, pool, lane, owner, state, priority, payload, key, parent, root, event, attempt, null::smallint as "maxAttempts", 0 as crashes, worker,
          null::timestamptz as "runAt", created_at as "createdAt", started_at as "startedAt", finished_at as "finishedAt",
-         null::timestamptz as "cancelRequestedAt", error
+         null::timestamptz as "cancelRequestedAt", error, trace
   from sluice.job_ledger`
 
 export async function findJob(on: Executor, id: number): Promise<Job | undefined> {

@@ -88,7 +88,7 @@ test('a request knows whether it waits, and for which pool it is', () => {
 })
 
 test('children carry their family', () => {
-  expect(decode(encodeRequest(any({}), limits, { parent: 7, root: 3 }))).toMatchObject({ parent: 7, root: 3 })
+  expect(decode(encodeRequest(any({}), limits, { family: { parent: 7, root: 3 } }))).toMatchObject({ parent: 7, root: 3 })
 })
 
 test('[E-01] a payload is checked as its handler will get it, so what JSON changes is refused at the door', () => {

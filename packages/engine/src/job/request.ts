@@ -4,6 +4,7 @@
 import { z } from 'zod'
 import { type Duration, toMs } from '../support/duration.ts'
 import { SluiceError } from '../support/errors.ts'
+import { traceparentPattern } from '../support/trace.ts'
 
 export const dedupeModes = ['keep', 'replace', 'debounce', 'again', 'once'] as const
 /**
@@ -34,6 +35,8 @@ export interface JobOptions {
   readonly lane?: string
   /** Permits of its lane that one attempt takes. Default: that of its kind, or 1. */
   readonly cost?: number
+  /** W3C traceparent that the job carries on, as from the header of a request. Default: the active span. */
+  readonly trace?: string
 }
 
 /** Where a job comes from: what a child inherits. */
@@ -42,6 +45,12 @@ export interface Family {
   readonly root: number
   readonly run?: number | undefined
   readonly event?: number | undefined
+}
+
+/** What a request inherits from where it comes from. */
+export interface Origins {
+  readonly family?: Family
+  readonly trace?: string | undefined
 }
 
 /** The part of a kind that a request needs; kinds that this process does not define are named by a string. */
@@ -66,6 +75,7 @@ export interface EncodedRequest {
   readonly payload: string
   /** What differs from the kind, as members of a JSON object; empty for most. */
   readonly fields: string
+  readonly trace: string | undefined
 }
 
 const name = z.string().min(1).max(200)
@@ -86,12 +96,17 @@ const optionsSchema = z.strictObject({
   attempts: z.int().min(1).max(1000).optional(),
   lane: laneName.optional(),
   cost: z.int().min(1).max(30_000).optional(),
+  trace: z.string().regex(traceparentPattern, 'is no W3C traceparent; give the header as it came, or leave it out').optional(),
 })
 
 // In JSON text a character that PostgreSQL refuses stands as an escape that is not itself escaped.
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|[dD][89a-fA-F])/
 
-export function encodeRequest(request: JobRequest, limits: { payloadBytesMax: number }, family?: Family): EncodedRequest {
+export function encodeRequest(
+  request: JobRequest,
+  limits: { payloadBytesMax: number },
+  { family, trace }: Origins = {},
+): EncodedRequest {
   const kind = typeof request.kind === 'string' ? request.kind : request.kind.kindName
   if (!isStorable(kind)) throw new SluiceError('UNKNOWN_KIND', { kind })
   const payload = encodePayload(kind, request.payload, limits.payloadBytesMax)
@@ -102,7 +117,7 @@ export function encodeRequest(request: JobRequest, limits: { payloadBytesMax: nu
   const { pool, runAt, delay, lane, owner } = request.options ?? {}
   const delayed = runAt !== undefined || delay !== undefined
   const laned = lane !== undefined || owner !== undefined
-  return { kind, pool, delayed, laned, payload, fields: options + ancestry }
+  return { kind, pool, delayed, laned, payload, fields: options + ancestry, trace: request.options?.trace ?? trace }
 }
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair. */

@@ -48,6 +48,7 @@ export class Database implements Executor {
   readonly pool: pg.Pool
   readonly #options: DatabaseOptions
   readonly #clients = new Set<pg.ClientBase>()
+  #left = false
   #prepare: boolean
 
   constructor(options: DatabaseOptions) {
@@ -80,6 +81,7 @@ export class Database implements Executor {
 
   /** Sends a named statement and gives rows as arrays, which costs half of what objects do. */
   async send<R extends unknown[]>(on: pg.Pool | pg.ClientBase, { name, text }: Statement, values: unknown[]): Promise<R[]> {
+    if (this.#left) throw new Error('Connection terminated: this process has left')
     try {
       const { rows } = await on.query<R>({ ...(this.#prepare ? { name } : {}), text, values, rowMode: 'array' })
       return rows
@@ -117,8 +119,9 @@ export class Database implements Executor {
     await Promise.all([this.hot.end(), this.pool.end()])
   }
 
-  /** Drops every connection, answered or not: for a process that leaves and a server that has gone silent. */
+  /** Drops every connection, answered or not, and sends nothing more: for a process that leaves and a server that has gone silent. */
   cut(): void {
+    this.#left = true
     for (const client of this.#clients) (client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy()
   }
 

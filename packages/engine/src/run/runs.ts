@@ -7,6 +7,7 @@ import { withDays } from '../job/missing-day.ts'
 import { retryJobs } from '../job/steer.ts'
 import { type Executor, type QueryClient } from '../postgres/client.ts'
 import { SluiceError, type StoredError } from '../support/errors.ts'
+import { startSending, withSending } from '../support/trace.ts'
 import type { RunRequest } from './run-kind.ts'
 
 export type RunState = 'created' | 'planning' | 'running' | 'finalizing' | 'completed' | 'failed' | 'canceled'
@@ -37,6 +38,15 @@ const columns = sql`
   r.created_at as "createdAt", r.finished_at as "finishedAt",
   case when r.state = 'created' and exists (select from sluice.job j where j.id = r.root_job and j.attempt > 0) then 'planning' else r.state end as state`
 
+export interface StartOptions {
+  /** Who or what starts it. Default `manual`. */
+  readonly trigger?: string
+  /** A client of yours with an open transaction: the run is there if and only if you commit. */
+  readonly client?: QueryClient
+  /** W3C traceparent that its jobs carry on. Default: the active span. */
+  readonly trace?: string
+}
+
 const startText = 'select id, created from sluice.start_run($1, $2, $3::jsonb, $4, $5, $6::jsonb)'
 
 export class Runs {
@@ -47,18 +57,15 @@ export class Runs {
   }
 
   /** One of a kind and owner at a time: a second start is refused and names the one that is under way. */
-  async start({ kind, payload, owner }: RunRequest, options: { trigger?: string; client?: QueryClient } = {}): Promise<Run> {
+  async start({ kind, payload, owner }: RunRequest, options: StartOptions = {}): Promise<Run> {
     const on = await this.#on()
     const client = options.client ?? on.pool
-    const values = [
-      kind.kindName,
-      owner ?? null,
-      JSON.stringify(payload ?? {}),
-      options.trigger ?? 'manual',
-      kind.finalizer ?? null,
-      '{}',
-    ]
-    const { rows } = await client.query(startText, values).catch((error: unknown) => {
+    const { trigger = 'manual', trace } = options
+    const sending = startSending('start', kind.kindName, 1, trace)
+    const carried = JSON.stringify({ trace: sending?.trace ?? trace })
+    const values = [kind.kindName, owner ?? null, JSON.stringify(payload ?? {}), trigger, kind.finalizer ?? null, carried]
+    const send = (): Promise<{ rows: unknown[] }> => client.query(startText, values)
+    const { rows } = await withSending(sending, send, () => []).catch((error: unknown) => {
       throw explainRefusal(error, [])
     })
     const started = rows[0] as { id: number | string; created: boolean }

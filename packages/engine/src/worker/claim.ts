@@ -15,12 +15,15 @@ export interface Claim {
   readonly maxAttempts: number
   readonly crashes: number
   readonly rank: number
+  readonly priority: number
   readonly owner: string | undefined
   readonly root: number | undefined
   readonly createdAtMs: number
   readonly run: number | undefined
   /** The event that brought it about. */
   readonly event: number | undefined
+  /** W3C traceparent of whoever asked for it. */
+  readonly trace: string | undefined
   /** Nothing for the open lane. */
   readonly lane: string | undefined
 }
@@ -34,7 +37,8 @@ export interface LanedClaims {
   readonly moved: boolean
 }
 
-const columns = 'id, fence, kind, payload, attempt, max_attempts, crashes, rank, owner, root, created_ms, run, event'
+const columns =
+  'id, fence, kind, payload, attempt, max_attempts, crashes, rank, owner, root, created_ms, run, event, priority, trace'
 
 const claimStatement: Statement = { name: 'sluice_claim', text: `select ${columns} from sluice.claim($1, $2, $3, $4, $5)` }
 
@@ -50,7 +54,7 @@ const suspectStatement: Statement = {
 
 type ClaimRow = [
   ...[number, number, string, string, number, number, number, number, string | null, number | null, number],
-  ...[run: number | null, event: number | null, lane?: string],
+  ...[run: number | null, event: number | null, priority: number, trace: string | null, lane?: string],
 ]
 type LanedRow = [...Required<ClaimRow>, again: boolean, moved: boolean]
 /** More lanes a claim would share its slots too thinly; fewer would let a stranger wait. */
@@ -104,7 +108,24 @@ export async function claimSuspect(
 }
 
 function toClaim(row: ClaimRow): Claim {
-  const [id, fence, kind, payload, attempt, maxAttempts, crashes, rank, owner, root, createdAtMs, run, event, lane] = row
+  const [
+    id,
+    fence,
+    kind,
+    payload,
+    attempt,
+    maxAttempts,
+    crashes,
+    rank,
+    owner,
+    root,
+    createdAtMs,
+    run,
+    event,
+    priority,
+    trace,
+    lane,
+  ] = row
   return {
     id,
     fence,
@@ -114,11 +135,13 @@ function toClaim(row: ClaimRow): Claim {
     maxAttempts,
     crashes,
     rank,
+    priority,
     owner: owner ?? undefined,
     root: root ?? undefined,
     createdAtMs,
     run: run ?? undefined,
     event: event ?? undefined,
+    trace: trace ?? undefined,
     lane: lane || undefined,
   }
 }

@@ -23,6 +23,8 @@ const claim: Claim = {
   maxAttempts: 3,
   crashes: 0,
   rank: 0,
+  priority: 0,
+  trace: undefined,
   owner: 'ann',
   root: undefined,
   createdAtMs: 1_000,
@@ -37,7 +39,7 @@ async function attempt(
 ): Promise<Verdict> {
   const compute = async (_: AnyKind, input: unknown): Promise<unknown> => ({ computed: input })
   const deps = { services: { name: 'services' }, clock, random: () => 0, compute }
-  return execute({ ...claim, payload }, kind, stop, deps, undefined)
+  return execute({ ...claim, payload }, kind, stop, deps, undefined, () => {})
 }
 
 test('[E-10] a handler that returns nothing is done, whether it waits or not', async () => {

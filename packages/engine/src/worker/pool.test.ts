@@ -100,6 +100,8 @@ const claim: Claim = {
   maxAttempts: 1,
   crashes: 0,
   rank: 0,
+  priority: 0,
+  trace: undefined,
   owner: undefined,
   root: undefined,
   createdAtMs: 0,

@@ -12,6 +12,10 @@ export interface Ended {
   readonly verdict: Verdict
   /** What the server that was called said about the lane's budget. */
   readonly said?: BudgetReport | undefined
+  /** How long its handler ran; only if somebody observes. */
+  readonly ranMs?: number | undefined
+  /** W3C traceparent of its span; without one, what comes of the job carries on the job's own. */
+  readonly trace?: string | undefined
 }
 
 export interface Settled {

@@ -40,7 +40,7 @@ test('[E-07] [E-09] a job that was claimed again after a crash took back its fir
     onWriteFailed: () => handBack,
     onOver: () => {},
   })
-  for (const claim of [lost, held]) if (claim) settler.add(claim, { outcome: 'done', next: [child({}), child({})] })
+  for (const claim of [lost, held]) if (claim) settler.add({ claim, verdict: { outcome: 'done', next: [child({}), child({})] } })
   await settler.drained()
   const { rows } = await client.query(`select kind, count(*)::int from sluice.job group by kind`)
   expect(rows).toEqual([{ kind: 'child', count: 2 }])

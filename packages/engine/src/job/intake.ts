@@ -1,0 +1,68 @@
+/**
+ * Intake: where requests come in. It checks them, gives them the trace they carry, sends them on the caller's client or together with others, and
+ * tells that they are there.
+ */
+import type { QueryClient } from '../postgres/client.ts'
+import type { Observer } from '../support/fact.ts'
+import { startSending, withSending } from '../support/trace.ts'
+import { type Enqueued, enqueueOn } from './enqueue.ts'
+import type { Enqueuer } from './enqueuer.ts'
+import { type EncodedRequest, encodeRequest, type JobRequest } from './request.ts'
+
+export interface IntakeOptions {
+  readonly enqueuer: Enqueuer
+  readonly payloadBytesMax: () => number
+  /** Hears of each job. */
+  readonly tell: Observer | undefined
+}
+
+export class Intake {
+  readonly #options: IntakeOptions
+
+  constructor(options: IntakeOptions) {
+    this.#options = options
+  }
+
+  async one(request: JobRequest, client?: QueryClient): Promise<Enqueued> {
+    const encoded = this.#encode(request)
+    const sending = startSending('enqueue', encoded.kind, 1, encoded.trace)
+    const carrying = sending ? { ...encoded, trace: sending.trace } : encoded
+    const send = async (): Promise<Enqueued> =>
+      client ? ((await enqueueOn(client, [carrying], true))[0] as Enqueued) : this.#options.enqueuer.add(carrying)
+    const enqueued = await withSending(sending, send, ({ id }) => [id])
+    this.#tell([encoded], [enqueued])
+    return enqueued
+  }
+
+  /** All of them or none. They share a span; one that brings a trace of its own keeps it. */
+  async many(requests: readonly JobRequest[], client?: QueryClient): Promise<Enqueued[]> {
+    if (requests.length === 0) return []
+    const encoded = requests.map((request) => this.#encode(request))
+    const sending = startSending('enqueue', nameOf(encoded), encoded.length)
+    const carrying = sending ? encoded.map((one) => ({ ...one, trace: one.trace ?? sending.trace })) : encoded
+    const send = (): Promise<Enqueued[]> =>
+      client ? enqueueOn(client, carrying, true) : this.#options.enqueuer.addMany(carrying)
+    const enqueued = await withSending(sending, send, (all) => all.map(({ id }) => id))
+    this.#tell(encoded, enqueued)
+    return enqueued
+  }
+
+  #encode(request: JobRequest): EncodedRequest {
+    return encodeRequest(request, { payloadBytesMax: this.#options.payloadBytesMax() })
+  }
+
+  #tell(requests: readonly EncodedRequest[], enqueued: readonly Enqueued[]): void {
+    if (this.#options.tell) tellEnqueued(this.#options.tell, requests, enqueued)
+  }
+}
+
+export function tellEnqueued(tell: Observer, requests: readonly EncodedRequest[], enqueued: readonly Enqueued[]): void {
+  for (const [at, { id, created }] of enqueued.entries())
+    tell({ type: 'job.enqueued', job: id, kind: requests[at]?.kind ?? '', created })
+}
+
+/** The name of a span must not be one of many. */
+function nameOf(requests: readonly EncodedRequest[]): string {
+  const kind = requests[0]?.kind ?? ''
+  return requests.every((request) => request.kind === kind) ? kind : 'jobs'
+}
