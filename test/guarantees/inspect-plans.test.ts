@@ -90,6 +90,7 @@ const lists: [name: string, statement: [string, unknown[]], most: number][] = [
   ['all lanes', lanes(null, null), page + 1],
   ['closed lanes', lanes(null, true), 2 * page + 1],
   ['lanes of an owner', lanes('o3', null), page + 1],
+  ['groups of dead letters', ['select * from sluice.dead_letters($1, $2, $3)', [null, page, look]], look + 1],
   ['all owners', ['select * from sluice.list_owners($1, $2)', ['', page]], page + 1],
 ]
 
@@ -110,7 +111,7 @@ function complaints(plan: Node, tables: readonly string[], most: number): string
       .filter((node) => /Seq Scan|Bitmap/.test(node['Node Type']))
       .map((node) => `${node['Node Type']} on ${node['Relation Name']}`),
     ...nodes(plan)
-      .filter((node) => /Sort$/.test(node['Node Type']))
+      .filter((node) => node['Node Type'].endsWith('Sort') && (node.Plans?.[0]?.['Actual Rows'] ?? 0) > most)
       .map(() => 'sorts'),
     ...(sum > most + tables.length ? [`looks at ${sum} rows for ${most}`] : []),
   ]
