@@ -8,11 +8,7 @@ create type sluice.lane_change as (lane text, jobs integer, cost integer, refund
 
 create type sluice.ready_job as (pool text, lane text, rank bigint);
 
-create type sluice.run_end as (run bigint, state sluice.job_state, jobs bigint[]);
-
--- sequences
-
-create sequence sluice.job_log_id_seq as bigint start 1 increment 1 minvalue 1 maxvalue 9223372036854775807 cache 1;
+create type sluice.run_end as (run bigint, job bigint, state sluice.job_state);
 
 -- tables
 
@@ -83,13 +79,16 @@ END) stored,
   cancel_at timestamp with time zone,
   cancel_below boolean,
   error jsonb,
-  trace text collate "C",
+  fingerprint text collate "C" generated always as (
+CASE
+    WHEN (state = 'failed'::sluice.job_state) THEN sluice.error_fingerprint(kind, error)
+    ELSE NULL::text
+END) stored,
   constraint job_pkey PRIMARY KEY (id),
   constraint job_is_live CHECK ((state <> ALL (ARRAY['succeeded'::sluice.job_state, 'canceled'::sluice.job_state]))),
   constraint job_key_has_a_rule CHECK (((key IS NULL) OR ((key_rule IS NOT NULL) AND (key_rule = ANY (ARRAY['end'::text, 'start'::text, 'again'::text]))))),
   constraint job_runs_on_a_worker CHECK (((state = 'running'::sluice.job_state) = (worker IS NOT NULL))),
-  constraint job_scheduled_has_a_time CHECK (((state <> 'scheduled'::sluice.job_state) OR (run_at IS NOT NULL))),
-  constraint job_trace_is_a_traceparent CHECK ((length(trace) = 55))
+  constraint job_scheduled_has_a_time CHECK (((state <> 'scheduled'::sluice.job_state) OR (run_at IS NOT NULL)))
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=10000, autovacuum_vacuum_cost_delay=0);
 CREATE UNIQUE INDEX job_after_key ON sluice.job USING btree (after_key) WHERE (after_key IS NOT NULL);
 CREATE INDEX job_due ON sluice.job USING btree (run_at) WHERE (shelf = 'scheduled'::sluice.job_state);
@@ -100,7 +99,7 @@ CREATE INDEX job_queue ON sluice.job USING btree (pool, lane, rank, id) WHERE (s
 CREATE INDEX job_run ON sluice.job USING btree (run) WHERE (run IS NOT NULL);
 CREATE INDEX job_stopping ON sluice.job USING btree (id) WHERE (cancel_at IS NOT NULL);
 CREATE INDEX job_suspect ON sluice.job USING btree (id) WHERE (crashes >= 2);
-CREATE INDEX job_tree ON sluice.job USING btree (root) WHERE (root IS NOT NULL);
+CREATE INDEX job_tree ON sluice.job USING btree (root, id) WHERE (root IS NOT NULL);
 
 create table sluice.job_ledger (
   id bigint not null,
@@ -123,23 +122,12 @@ create table sluice.job_ledger (
   started_at timestamp with time zone,
   finished_at timestamp with time zone not null,
   error jsonb,
-  trace text collate "C",
   constraint job_ledger_state_check CHECK ((state = ANY (ARRAY['succeeded'::sluice.job_state, 'failed'::sluice.job_state, 'canceled'::sluice.job_state])))
 ) partition by RANGE (finished_at);
+CREATE INDEX job_ledger_canceled ON ONLY sluice.job_ledger USING btree (id) WHERE (state = 'canceled'::sluice.job_state);
+CREATE INDEX job_ledger_failed ON ONLY sluice.job_ledger USING btree (id) WHERE (state = 'failed'::sluice.job_state);
 CREATE INDEX job_ledger_id ON ONLY sluice.job_ledger USING btree (id);
-
-create table sluice.job_log (
-  id bigint not null,
-  job bigint not null,
-  attempt smallint not null,
-  line integer not null,
-  at timestamp with time zone not null,
-  level text not null,
-  message text not null,
-  fields jsonb,
-  constraint job_log_level_check CHECK ((level = ANY (ARRAY['info'::text, 'warn'::text])))
-) partition by RANGE (at);
-CREATE INDEX job_log_job ON ONLY sluice.job_log USING btree (job, id);
+CREATE INDEX job_ledger_tree ON ONLY sluice.job_ledger USING btree (root, id) WHERE (root IS NOT NULL);
 
 create table sluice.key_window (
   key text collate "C" not null,
@@ -193,7 +181,7 @@ create table sluice.lane (
   constraint lane_in_flight_cost_check CHECK ((in_flight_cost >= 0))
 ) with (fillfactor=50);
 CREATE INDEX lane_opens ON sluice.lane USING btree (opens_at) WHERE (opens_at IS NOT NULL);
-CREATE INDEX lane_owner ON sluice.lane USING btree (owner) WHERE (owner IS NOT NULL);
+CREATE INDEX lane_owner ON sluice.lane USING btree (owner, key) WHERE (owner IS NOT NULL);
 CREATE INDEX lane_shut ON sluice.lane USING btree (key) WHERE shut;
 
 create table sluice.lane_class (
@@ -267,7 +255,6 @@ create table sluice.run (
   failed integer not null default 0,
   canceled integer not null default 0,
   error jsonb,
-  trace text collate "C",
   created_at timestamp with time zone not null default sluice.now(),
   finished_at timestamp with time zone,
   constraint run_pkey PRIMARY KEY (id),
@@ -275,6 +262,9 @@ create table sluice.run (
   constraint run_state_check CHECK ((state = ANY (ARRAY['created'::text, 'running'::text, 'finalizing'::text, 'completed'::text, 'failed'::text, 'canceled'::text])))
 ) with (fillfactor=50);
 CREATE UNIQUE INDEX run_active ON sluice.run USING btree (kind, COALESCE(owner, ''::text)) WHERE (state = ANY (ARRAY['created'::text, 'running'::text, 'finalizing'::text]));
+CREATE INDEX run_by_kind ON sluice.run USING btree (kind, id);
+CREATE INDEX run_by_owner ON sluice.run USING btree (owner, id) WHERE (owner IS NOT NULL);
+CREATE INDEX run_by_state ON sluice.run USING btree (state, id);
 CREATE INDEX run_finished ON sluice.run USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 
 create table sluice.run_key (
@@ -359,8 +349,68 @@ create table sluice.worker (
   beat_at timestamp with time zone not null default sluice.now(),
   lease_until timestamp with time zone not null,
   stopping boolean not null default false,
+  watching boolean not null default false,
   constraint worker_pkey PRIMARY KEY (id)
 ) with (fillfactor=50);
+
+-- views
+
+create view sluice.any_job as
+ SELECT id,
+    kind,
+    pool,
+    lane,
+    owner,
+    state,
+    priority,
+    payload,
+    key,
+    parent,
+    root,
+    run,
+    event,
+    attempt,
+    max_attempts,
+    crashes,
+    worker,
+    NULLIF(run_at, 'infinity'::timestamp with time zone) AS run_at,
+    created_at,
+    started_at,
+    NULL::timestamp with time zone AS finished_at,
+    cancel_at,
+    error,
+    fingerprint,
+    shelf,
+    true AS live
+   FROM sluice.job j
+UNION ALL
+ SELECT id,
+    kind,
+    pool,
+    lane,
+    owner,
+    state,
+    priority,
+    payload,
+    key,
+    parent,
+    root,
+    run,
+    event,
+    attempt,
+    NULL::smallint AS max_attempts,
+    (0)::smallint AS crashes,
+    worker,
+    NULL::timestamp with time zone AS run_at,
+    created_at,
+    started_at,
+    finished_at,
+    NULL::timestamp with time zone AS cancel_at,
+    error,
+    NULL::text AS fingerprint,
+    state AS shelf,
+    false AS live
+   FROM sluice.job_ledger l;
 
 -- functions
 
@@ -375,7 +425,7 @@ declare
 begin
   perform set_config('lock_timeout', '2s', true);
   perform pg_advisory_xact_lock(hashtext('sluice.add_days'));
-  for parent in select c.relname from pg_class c where c.relnamespace = 'sluice'::regnamespace and c.relkind = 'p' order by 1 loop
+  foreach parent in array array['job_ledger', 'attempt'] loop
     for day in select generate_series(first_day, first_day + days, '1 day')::date loop
       partition := parent || '_' || to_char(day, 'YYYYMMDD');
       if to_regclass('sluice.' || partition) is null then
@@ -389,13 +439,11 @@ end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.adopt_lanes(keys text[])
  RETURNS void
- LANGUAGE plpgsql
+ LANGUAGE sql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
  SET jit TO 'off'
- SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
-begin
   insert into sluice.lane (key, owner, weight, cap, metered, budget_limit, budget_floor, breaker_after, breaker_for)
   select n.key, coalesce(o.name, j.owner), coalesce(c.weight, 1), c.cap, coalesce(c.metered, false), c.budget_limit, coalesce(c.budget_floor, 0), c.breaker_after,
          c.breaker_for
@@ -413,8 +461,7 @@ begin
   -- What is there already is not touched, unless its owner was found: a conflict would wait for the lock of whoever holds it.
   where (select l.owner is not null or coalesce(o.name, j.owner) is null from sluice.lane l where l.key = n.key) is not true
   order by n.key
-  on conflict (key) do update set owner = excluded.owner where lane.owner is null and excluded.owner is not null;
-end $function$;
+  on conflict (key) do update set owner = excluded.owner where lane.owner is null and excluded.owner is not null $function$;
 
 CREATE OR REPLACE FUNCTION sluice.audit(in_worker bigint, held bigint[])
  RETURNS integer
@@ -441,7 +488,7 @@ begin
   return n;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.beat(in_worker bigint, lease_ms integer, pools text[], unknown_kinds text[], may_lead boolean, in_running jsonb, OUT known boolean, OUT term bigint, OUT leader_ms double precision, OUT ready text[], OUT turns text[], OUT cancel bigint[], OUT suspects boolean, OUT now_ms double precision, OUT due_ms double precision, OUT next_lease_ms double precision, OUT chores boolean)
+CREATE OR REPLACE FUNCTION sluice.beat(in_worker bigint, lease_ms integer, pools text[], unknown_kinds text[], may_lead boolean, in_running jsonb, OUT known boolean, OUT term bigint, OUT leader_ms double precision, OUT ready text[], OUT turns text[], OUT cancel bigint[], OUT suspects boolean, OUT now_ms double precision, OUT due_ms double precision, OUT next_lease_ms double precision, OUT chores boolean, OUT watched boolean)
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -494,6 +541,7 @@ begin
                       and (idle or in_worker = (select min(w.id) from sluice.worker w where w.lease_until > at and not w.stopping
                                                        and w.pools ? j.pool and j.kind = any(w.kinds))));
   now_ms := date_part('epoch', at) * 1000;
+  watched := exists (select from sluice.worker w where w.watching and w.id <> in_worker and w.lease_until > at);
   if term is not null then
     due_ms := least((select extract(epoch from j.run_at - at) * 1000 from sluice.job j where j.shelf = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1),
                     (select extract(epoch from l.opens_at - at) * 1000 from sluice.lane l where l.opens_at is not null order by l.opens_at limit 1));
@@ -540,8 +588,7 @@ declare
 begin
   perform 1 from sluice.job j where j.id = any(ids) order by j.id for update;
   gone := array(select j.id from sluice.job j where j.id = any(ids) and j.state <> 'running');
-  ended := array(select row(j.run, 'canceled', array_agg(j.id))::sluice.run_end from sluice.job j
-                 where j.id = any(ids) and j.state not in ('running', 'failed') and j.run is not null group by j.run);
+  ended := array(select row(j.run, j.id, 'canceled')::sluice.run_end from sluice.job j where j.id = any(ids) and j.state not in ('running', 'failed') and j.run is not null);
   return query
   with told as (
     update sluice.job j
@@ -602,6 +649,7 @@ begin
       paused = case when change ? 'paused' then change ->> 'paused' else l.paused end,
       custom = l.custom or change ?| array['weight', 'cap', 'metered', 'budget_limit', 'budget_floor', 'breaker_after']
   where l.key = in_key;
+  perform pg_notify('sluice', 'lane:');
   perform sluice.wake(sluice.reopen(array[in_key]), (select l.opens_at from sluice.lane l where l.key = in_key));
 end $function$;
 
@@ -624,7 +672,7 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.claim(in_pool text, in_worker bigint, slots integer, since bigint, unknown_kinds text[])
- RETURNS TABLE(id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, run bigint, event bigint, priority smallint, trace text)
+ RETURNS TABLE(id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, run bigint, event bigint, priority smallint)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -666,11 +714,11 @@ begin
     limit slots
     for update skip locked))
   returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root,
-            date_part('epoch', j.created_at) * 1000, j.run, j.event, j.priority, j.trace;
+            date_part('epoch', j.created_at) * 1000, j.run, j.event, j.priority;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.claim_laned(in_pool text, in_worker bigint, slots integer, ahead integer, lanes_max integer, unknown_kinds text[])
- RETURNS TABLE(again boolean, moved boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint, priority smallint, trace text)
+ RETURNS TABLE(again boolean, moved boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint, priority smallint)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -687,17 +735,10 @@ declare
   skip text[];
   closed boolean;
   fresh text[];
-  seen text[];
   keys text[];
-  owners text[];
   capped text[];
   held text[];
-  counts boolean;
-  metered boolean;
   all_weights double precision;
-  weights double precision;
-  hindmost double precision;
-  foremost double precision;
   behind double precision;
 begin
   again := false;
@@ -708,51 +749,36 @@ begin
   perform from sluice.worker w where w.id = in_worker for key share;
   if closed or not found then return next; return; end if;
 
-  -- Lanes that are not there yet: only of those whose turn comes now. To look through all turns for them took 20 ms a claim with 4,000 of them.
-  select array_agg(f.lane), array_agg(f.lane) filter (where f.weight is null), sum(f.weight)
-  into seen, fresh, all_weights
-  from (select t.lane, (select l.weight from sluice.lane l where l.key = t.lane and (l.owner is not null or l.served_at > '-infinity')) as weight
-        from (select distinct t.lane from (select t.lane from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit lanes_max) t) t) f;
-  if seen is null then return next; return; end if;
-  if fresh is not null then perform sluice.adopt_lanes(fresh); end if;
-  -- First the locks, which never wait; then statements whose snapshots see all that earlier holders of these locks did.
-  select array_agg(x.key), array_agg(x.owner) filter (where x.owner is not null), sum(x.weight), min(x.progress), max(x.progress), bool_or(x.counts), bool_or(x.metered)
-  into keys, owners, weights, hindmost, foremost, counts, metered
-  from (select distinct x.* from (
-    select l.key, l.owner, l.weight, l.progress, l.metered,
-           l.metered or coalesce(l.hold_until > at, false) or num_nonnulls(l.cap, l.breaker_after, l.broken_until, l.paused) > 0 as counts
-    from sluice.turn t join sluice.lane l on l.key = t.lane
+  -- Only those whose turn comes now: to look through all turns for lanes that are not there yet took 20 ms a claim with 4,000 of them.
+  fresh := array(select distinct f.lane
+                 from (select t.lane from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit lanes_max) f
+                 where (select l.owner is not null or l.served_at > '-infinity' from sluice.lane l where l.key = f.lane) is not true);
+  if fresh <> '{}' then perform sluice.adopt_lanes(fresh); end if;
+  -- First the locks, which never wait; then a statement whose snapshot sees all that earlier holders of these locks did.
+  keys := array(select distinct x.key from (
+    select l.key from sluice.turn t join sluice.lane l on l.key = t.lane
     where t.pool = in_pool and t.open
     order by t.served_at, t.id
     limit lanes_max
-    for no key update of l skip locked) x) x;
-  if keys is null then
-    again := true;
-    return next;
-    return;
-  end if;
+    for no key update of l skip locked) x);
   -- Those that were passed over because somebody holds them, as every settle does for a moment, still get their share: it is kept for them, and nobody
   -- runs far ahead of them. One that is held for a second is not waited for.
-  if not seen <@ keys then
-    behind := (select min(l.progress) from sluice.lane l where l.key = any(seen) and l.key <> all(keys) and l.served_at > at - interval '1 s');
-  end if;
-  all_weights := greatest(all_weights, weights);
-  -- As in sluice.claim; but a permit that was given must not be given again after a crash of the server.
-  if not metered then perform set_config('synchronous_commit', 'off', true); end if;
-  if not counts and ahead >= lanes_max and (owners is null or not exists (select from sluice.owner o where o.name = any(owners))) then
-    return query select * from sluice.take_plain(in_pool, in_worker, slots + ahead, keys, all_weights, hindmost, foremost, behind, skip, at);
-    return;
-  end if;
+  select sum(l.weight), min(l.progress) filter (where l.key <> all(keys) and l.served_at > at - interval '1 s')
+  into all_weights, behind
+  from sluice.lane l
+  where l.key = any(array(select t.lane from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit lanes_max));
   -- Whoever raises what runs for an owner with a cap holds the owner's row.
-  capped := array(select o.name from sluice.owner o where o.name = any(owners) and o.cap is not null);
+  capped := array(select o.name from sluice.owner o where o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys))) and o.cap is not null);
   if capped <> '{}' then
     held := array(select o.name from sluice.owner o where o.name = any(capped) order by o.name for no key update skip locked);
     keys := array(select l.key from sluice.lane l where l.key = any(keys) and (l.owner is null or l.owner <> all(capped) or l.owner = any(held)));
-    if keys = '{}' then
-      again := true;
-      return next;
-      return;
-    end if;
+  end if;
+  -- As in sluice.claim; but a permit that was given must not be given again after a crash of the server.
+  if not exists (select from sluice.lane l where l.key = any(keys) and l.metered) then perform set_config('synchronous_commit', 'off', true); end if;
+  if keys = '{}' then
+    again := exists (select from sluice.turn t where t.pool = in_pool and t.open);
+    return next;
+    return;
   end if;
 
   return query
@@ -760,7 +786,7 @@ begin
     select l.key, l.owner, l.weight, t.low, t.first, l.served_at, sluice.room(l, o, at) as room, sluice.permits(l, at) as permits, sluice.opening(l, o, at) as opens_at,
            case when o.cap is not null then o.cap - (select sum(s.in_flight) from sluice.lane s where s.owner = o.name) end as owner_room,
            ceil((slots + ahead) * l.weight / greatest(all_weights, sum(l.weight) over ()))::integer as share,
-           l.metered or num_nonnulls(l.cap, l.breaker_after, l.broken_until, o.cap) > 0 as counts,
+           l.cap is not null or l.metered or l.broken_until is not null or o.cap is not null as counts,
            -- Who was away (its row was locked, other pools served it) catches up, but not with more than 1,000 jobs.
            greatest(coalesce(l.progress, min(l.progress) over (), 0), max(l.progress) over () - 1000) as progress
     from sluice.lane l
@@ -814,7 +840,7 @@ begin
         fence = greatest(j.fence + 1, stamp)
     where j.id = any(array(select id from taken))
     returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000,
-              j.lane, j.run, j.event, j.priority, j.trace),
+              j.lane, j.run, j.event, j.priority),
   counted as (
     update sluice.lane l
     set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost, served_at = o.served_at,
@@ -839,7 +865,7 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.claim_suspect(in_worker bigint, pools text[], unknown_kinds text[])
- RETURNS TABLE(id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, run bigint, event bigint, priority smallint, trace text, lane text)
+ RETURNS TABLE(id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, run bigint, event bigint, priority smallint, lane text)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -885,7 +911,7 @@ begin
       fence = greatest(j.fence + 1, (date_part('epoch', at) * 1000000)::bigint)
   where j.id = one.id
   returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000, j.run, j.event,
-            j.priority, j.trace, j.lane;
+            j.priority, j.lane;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.class_of(key text)
@@ -919,6 +945,123 @@ begin
   if in_runs is not null or added is not null then
     perform sluice.end_in_runs(array(select e::sluice.run_end from jsonb_populate_recordset(null::sluice.run_end, coalesce(in_runs, '[]')) as e), added);
   end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.count_jobs(most integer)
+ RETURNS TABLE(state sluice.job_state, jobs integer, more boolean)
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  seen integer;
+begin
+  return query select 'scheduled'::sluice.job_state, least(count(*), most)::integer, count(*) > most
+               from (select from sluice.job j where j.shelf = 'scheduled' limit most + 1) x;
+  return query select 'paused'::sluice.job_state, least(count(*), most)::integer, count(*) > most
+               from (select from sluice.job j where j.shelf = 'paused' limit most + 1) x;
+  return query select 'failed'::sluice.job_state, least(count(*), most)::integer, count(*) > most
+               from (select from sluice.job j where j.shelf = 'failed' limit most + 1) x;
+  -- Those that are ready and those that run share an index, in the order of claims.
+  return query with queue as materialized (select j.state from sluice.job j where j.shelf is null order by j.pool, j.lane, j.rank, j.id limit most + 1)
+               select s.state, (count(q.state))::integer, (select count(*) from queue) > most
+               from unnest(array['ready', 'running']::sluice.job_state[]) as s(state) left join queue q on q.state = s.state
+               group by s.state;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.count_orphans(look integer, OUT jobs integer, OUT more boolean)
+ RETURNS record
+ LANGUAGE sql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+AS $function$
+  select count(*) filter (where q.state = 'running' and not exists (select from sluice.worker w where w.id = q.worker))::integer, count(*) > look
+  from (select j.state, j.worker from sluice.job j where j.shelf is null order by j.pool, j.lane, j.rank, j.id limit look + 1) q $function$;
+
+CREATE OR REPLACE FUNCTION sluice.count_run(in_run bigint, look integer)
+ RETURNS TABLE(kind text, state sluice.job_state, jobs integer, oldest timestamp with time zone)
+ LANGUAGE sql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+AS $function$
+  select x.kind, x.state, count(*)::integer, min(x.created_at)
+  from sluice.run r
+  cross join lateral (
+    select s.kind, s.state, s.created_at
+    from unnest(array[r.finalizer_job, r.root_job]) with ordinality as t(root, n)
+    cross join lateral (
+      (select j.kind, j.state, j.created_at from sluice.any_job j where j.root >= t.root and (j.root, j.id) <= (t.root, 9223372036854775807)
+       order by j.root desc, j.id desc limit look)
+      union all select j.kind, j.state, j.created_at from sluice.any_job j where j.id = t.root) s
+    limit look) x
+  where r.id = in_run
+  group by x.kind, x.state $function$;
+
+CREATE OR REPLACE FUNCTION sluice.count_runs(most integer)
+ RETURNS TABLE(state text, runs integer, more boolean)
+ LANGUAGE sql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET jit TO 'off'
+AS $function$
+  select s.state, least(c.n, most)::integer, c.n > most
+  from unnest(array['created', 'running', 'finalizing', 'completed', 'failed', 'canceled']) as s(state)
+  cross join lateral (select count(*) as n from (select from sluice.run r where r.state = s.state limit most + 1) x) c $function$;
+
+CREATE OR REPLACE FUNCTION sluice.dead_letters(before bigint, page integer, look integer)
+ RETURNS TABLE(fingerprint text, kind text, code text, message text, jobs integer, newest bigint, first_at timestamp with time zone, last_at timestamp with time zone, looked integer, looked_until timestamp with time zone, next bigint)
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+#variable_conflict use_column
+declare
+  groups integer := 0;
+  oldest bigint;
+begin
+  before := coalesce(before, 9223372036854775807);
+  select count(*), min(s.id) into looked, oldest
+  from (select j.id from sluice.job j where j.shelf = 'failed' order by j.id desc limit look) s;
+  for fingerprint, kind, jobs, newest, first_at, last_at in
+    select s.fingerprint, min(s.kind), count(*), max(s.id), min(s.at), max(s.at)
+    from (select j.id, j.kind, j.fingerprint, coalesce(j.started_at, j.created_at) as at
+          from sluice.job j where j.shelf = 'failed' order by j.id desc limit look) s
+    group by s.fingerprint
+    having max(s.id) < before
+    order by 4 desc
+    limit page + 1
+  loop
+    if groups >= page then
+      next := before;
+      exit;
+    end if;
+    groups := groups + 1;
+    before := newest;
+    -- The only error of the group that is read.
+    select e.code, left(e.message, 1000) into code, message
+    from sluice.job j cross join lateral jsonb_to_record(coalesce(j.error, '{}')) as e(code text, message text)
+    where j.id = newest;
+    return next;
+  end loop;
+  fingerprint := null;
+  looked_until := (select j.created_at from sluice.job j
+                   where j.id = oldest and exists (select from sluice.job o where o.shelf = 'failed' and o.id < oldest));
+  return next;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.dedupe_key(kind text, key text, owner text, payload jsonb)
@@ -959,13 +1102,11 @@ CREATE OR REPLACE FUNCTION sluice.end_in_runs(ended sluice.run_end[], added json
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
  SET jit TO 'off'
- SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 #variable_conflict use_column
 declare
   at timestamptz := sluice.now();
-  jobs bigint[] := array(select unnest(e.jobs) from unnest(ended) as e);
-  finals bigint[];
+  jobs bigint[] := array(select e.job from unnest(ended) as e);
   keys bigint[] := array(select e.run from unnest(ended) as e union select (a.key)::bigint from jsonb_each(added) as a);
   r sluice.run;
   root sluice.job_state;
@@ -973,8 +1114,8 @@ declare
   kids bigint[];
   next text;
 begin
+  perform from sluice.run r where r.id = any(keys) order by r.id for no key update;
   -- The finalizer is not part of what it waits for.
-  finals := array(select r.finalizer_job from sluice.run r where r.id = any(keys) order by r.id for no key update);
   update sluice.run r
   set total = r.total + c.added,
       pending = r.pending + c.added - c.succeeded - c.failed - c.canceled,
@@ -982,18 +1123,18 @@ begin
       failed = r.failed + c.failed,
       canceled = r.canceled + c.canceled
   from (select k.run, coalesce((added ->> k.run::text)::integer, 0) as added,
-               coalesce(sum(e.jobs) filter (where e.state = 'succeeded'), 0)::integer as succeeded,
-               coalesce(sum(e.jobs) filter (where e.state = 'failed'), 0)::integer as failed,
-               coalesce(sum(e.jobs) filter (where e.state = 'canceled'), 0)::integer as canceled
+               count(*) filter (where e.state = 'succeeded')::integer as succeeded,
+               count(*) filter (where e.state = 'failed')::integer as failed,
+               count(*) filter (where e.state = 'canceled')::integer as canceled
         from unnest(keys) as k(run)
-        left join (select e.run, e.state, cardinality(e.jobs) - (e.jobs && finals)::integer as jobs from unnest(ended) as e) e on e.run = k.run
+        left join unnest(ended) as e on e.run = k.run and e.job <> all(array(select f.finalizer_job from sluice.run f where f.id = any(keys) and f.finalizer_job is not null))
         group by k.run) c
   where r.id = any(keys) and r.id = c.run;
   for r in select * from sluice.run r
            where r.id = any(keys) and (r.pending = 0 or r.root_job = any(jobs) or r.finalizer_job = any(jobs) or (r.state = 'canceled' and added is not null))
            order by r.id loop
-    root := (select e.state from unnest(ended) as e where r.root_job = any(e.jobs));
-    final := (select e.state from unnest(ended) as e where r.finalizer_job = any(e.jobs));
+    root := (select e.state from unnest(ended) as e where e.job = r.root_job);
+    final := (select e.state from unnest(ended) as e where e.job = r.finalizer_job);
     next := r.state;
     if r.state = 'canceled' then
       -- A job of it ended well in the meantime and had children.
@@ -1011,7 +1152,7 @@ begin
       next := case when r.finalizer is null then 'completed' else 'finalizing' end;
       if r.finalizer is not null then
         select m.ids[1] into r.finalizer_job from sluice.enqueue_many(jsonb_build_array(jsonb_build_object(
-          'kind', r.finalizer, 'owner', r.owner, 'run', r.id, 'trace', r.trace, 'mode', 'none', 'payload', jsonb_build_object(
+          'kind', r.finalizer, 'owner', r.owner, 'run', r.id, 'mode', 'none', 'payload', jsonb_build_object(
             'run', r.id, 'payload', r.payload, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled))), true) m;
       end if;
     end if;
@@ -1027,7 +1168,7 @@ begin
   end loop;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue(kind text, payload jsonb DEFAULT '{}'::jsonb, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer, key text DEFAULT NULL::text, mode text DEFAULT NULL::text, unique_for interval DEFAULT NULL::interval, debounce_max interval DEFAULT NULL::interval, pool text DEFAULT NULL::text, owner text DEFAULT NULL::text, max_attempts integer DEFAULT NULL::integer, wake boolean DEFAULT true, lane text DEFAULT NULL::text, cost integer DEFAULT NULL::integer, trace text DEFAULT NULL::text, OUT id bigint, OUT created boolean)
+CREATE OR REPLACE FUNCTION sluice.enqueue(kind text, payload jsonb DEFAULT '{}'::jsonb, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer, key text DEFAULT NULL::text, mode text DEFAULT NULL::text, unique_for interval DEFAULT NULL::interval, debounce_max interval DEFAULT NULL::interval, pool text DEFAULT NULL::text, owner text DEFAULT NULL::text, max_attempts integer DEFAULT NULL::integer, wake boolean DEFAULT true, lane text DEFAULT NULL::text, cost integer DEFAULT NULL::integer, OUT id bigint, OUT created boolean)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -1058,9 +1199,6 @@ begin
   if enqueue.max_attempts not between 1 and 1000 then
     perform sluice.refuse('SL002', 'max_attempts must be between 1 and 1000', 'Leave it out to take it from the kind.');
   end if;
-  if enqueue.trace !~ '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' then
-    perform sluice.refuse('SL002', 'trace must be a W3C traceparent', 'Like 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01, or leave it out.');
-  end if;
   if enqueue.run_at is not null and enqueue.delay is not null then
     perform sluice.refuse('SL002', 'run_at and delay contradict each other', 'Give one of them.');
   end if;
@@ -1071,7 +1209,7 @@ begin
     coalesce(enqueue.max_attempts, k.max_attempts), due, enqueue.key,
     nullif(coalesce(enqueue.mode, k.dedupe, case when enqueue.key is not null or coalesce(enqueue.unique_for, k.unique_for) is not null then 'keep' end), 'none'),
     case when enqueue.mode = 'none' then null else coalesce(enqueue.unique_for, k.unique_for) end, enqueue.debounce_max, null, null,
-    to_lane, coalesce(enqueue.cost, k.cost), null, null, enqueue.trace);
+    to_lane, coalesce(enqueue.cost, k.cost), null, null);
   id := made.id;
   created := made.created;
   -- A job that was found and changed was locked meanwhile: a claim may have skipped it.
@@ -1080,7 +1218,7 @@ begin
   end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text DEFAULT NULL::text, OUT ids bigint[], OUT existing integer[])
+CREATE OR REPLACE FUNCTION sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, OUT ids bigint[], OUT existing integer[])
  RETURNS record
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -1100,9 +1238,9 @@ begin
   if k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep' then
     begin
       with fresh as (
-        insert into sluice.job (id, kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
+        insert into sluice.job (id, kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at)
         select x.id, in_kind, k.pool, k.cost, k.state, k.priority, k.rank, x.payload, x.full_key, case when x.full_key is not null then 'end' end,
-               k.max_attempts, at, in_trace
+               k.max_attempts, at
         from (select nextval('sluice.job_id_seq') as id, p.value as payload,      -- ids in the order of the payloads
                      case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, p.value) end as full_key,
                      case when pg_column_size(p.value) > k.bytes_max
@@ -1120,11 +1258,11 @@ begin
     end;
   end if;
   select m.ids, m.existing into ids, existing
-  from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value, 'trace', in_trace) order by p.ordinality)
+  from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value) order by p.ordinality)
                             from jsonb_array_elements(payloads) with ordinality as p), wake) m;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue_lone(in_kind text, in_payload jsonb, wake boolean, in_trace text DEFAULT NULL::text)
+CREATE OR REPLACE FUNCTION sluice.enqueue_lone(in_kind text, in_payload jsonb, wake boolean)
  RETURNS bigint
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -1134,11 +1272,11 @@ declare
   at timestamptz := sluice.now();
   made record;
 begin
-  insert into sluice.job as j (kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
+  insert into sluice.job as j (kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at)
   select in_kind, k.pool, k.cost, case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused' else 'ready' end::sluice.job_state,
          k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
          case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, in_payload) end, case when k.dedupe is not null then 'end' end,
-         k.max_attempts, at, in_trace
+         k.max_attempts, at
   from sluice.kind k, sluice.setting s
   where k.name = in_kind and k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep'
   on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
@@ -1171,7 +1309,7 @@ declare
 begin
   select * into s from sluice.setting;
   with input as materialized (
-    select x.id, x.ordinality, x.kind, x.payload, x.owner, x.key, x.debounce_max_ms, x.parent, x.root, x.run, x.event, x.trace, d.mode, d.unique_for, d.due_at, d.lane, d.cost,
+    select x.id, x.ordinality, x.kind, x.payload, x.owner, x.key, x.debounce_max_ms, x.parent, x.root, x.run, x.event, d.mode, d.unique_for, d.due_at, d.lane, d.cost,
            coalesce(x.pool, k.pool) as pool,
            coalesce(x.priority, k.priority) as priority,
            coalesce(x.max_attempts, k.max_attempts) as max_attempts,
@@ -1186,7 +1324,7 @@ begin
           from rows from (jsonb_to_recordset(jobs) as (
             kind text, payload jsonb, pool text, owner text, priority smallint, max_attempts smallint, delay_ms double precision, run_at timestamptz,
             key text, mode text, unique_ms double precision, debounce_max_ms double precision, parent bigint, root bigint, lane text, cost smallint, run bigint,
-            event bigint, trace text)) with ordinality as y) x
+            event bigint)) with ordinality as y) x
     left join sluice.kind k on k.name = x.kind
     cross join lateral (
       select case when x.mode = 'none' then null else coalesce(x.unique_ms * interval '1 ms', k.unique_for) end as unique_for,
@@ -1199,10 +1337,10 @@ begin
     on conflict do nothing
     returning job),
   fresh as (
-    insert into sluice.job (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, parent, root, run, event, max_attempts, run_at, created_at, trace)
+    insert into sluice.job (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, parent, root, run, event, max_attempts, run_at, created_at)
     select id, kind, pool, lane, cost, owner, state, priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
            case when mode = 'keep' then full_key end, case when mode = 'keep' then 'end' end, parent, root, run, event, max_attempts,
-           case when due_at > at then due_at end, at, trace
+           case when due_at > at then due_at end, at
     from input
     where unique_for is null and (mode is null or mode = 'keep' or (mode = 'once' and id in (select job from once)))
     order by full_key nulls last, ordinality      -- two statements that share keys must meet them in the same order; of equal rows the first is kept
@@ -1220,10 +1358,10 @@ begin
   if rest is not null then
     for r in select * from json_to_recordset(rest) as (
       ordinality integer, kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, due_at timestamptz,
-      key text, mode text, unique_for interval, debounce_max_ms double precision, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint, trace text)
+      key text, mode text, unique_for interval, debounce_max_ms double precision, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint)
     loop
       select * into made from sluice.enqueue_one(r.kind, r.payload, r.pool, r.owner, r.priority, r.max_attempts, r.due_at, r.key, r.mode,
-        r.unique_for, r.debounce_max_ms * interval '1 ms', r.parent, r.root, r.lane, r.cost, r.run, r.event, r.trace);
+        r.unique_for, r.debounce_max_ms * interval '1 ms', r.parent, r.root, r.lane, r.cost, r.run, r.event);
       ids[r.ordinality] := made.id;
       if not made.created then existing := existing || r.ordinality; end if;
       topics := topics || made.topics;
@@ -1233,7 +1371,7 @@ begin
   if wake then perform sluice.wake(topics, due); end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue_one(kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, run_at timestamp with time zone, key text, mode text, unique_for interval, debounce_max interval, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint, trace text, OUT id bigint, OUT created boolean, OUT state sluice.job_state, OUT topics text[])
+CREATE OR REPLACE FUNCTION sluice.enqueue_one(kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, run_at timestamp with time zone, key text, mode text, unique_for interval, debounce_max interval, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint, OUT id bigint, OUT created boolean, OUT state sluice.job_state, OUT topics text[])
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -1292,13 +1430,13 @@ begin
       end if;
     end if;
     insert into sluice.job as j (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, after_key, parent, root, run, event, max_attempts, run_at,
-                               created_at, trace)
+                               created_at)
     values (coalesce(own, nextval('sluice.job_id_seq')), enqueue_one.kind, enqueue_one.pool, enqueue_one.lane, enqueue_one.cost, enqueue_one.owner,
             case when waits is not null or enqueue_one.run_at > at then 'scheduled' when paused then 'paused' else 'ready' end::sluice.job_state,
             enqueue_one.priority, sluice.rank(due, enqueue_one.priority, step), enqueue_one.payload,
             case when waits is null then full_key end, case when full_key is not null then rule end, waits,
             enqueue_one.parent, enqueue_one.root, enqueue_one.run, enqueue_one.event, enqueue_one.max_attempts,
-            case when waits is not null then 'infinity' when enqueue_one.run_at > at then enqueue_one.run_at end, at, enqueue_one.trace)
+            case when waits is not null then 'infinity' when enqueue_one.run_at > at then enqueue_one.run_at end, at)
     on conflict do nothing
     returning j.id, j.state, j.rank into put;
     if found then
@@ -1361,6 +1499,13 @@ begin
     from unnest(fires, starts) as f(fire, start)), true) m;
   pools := array(select distinct j.pool from sluice.job j where j.id = any(jobs) and j.state = 'ready');
 end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.error_fingerprint(kind text, error jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ select left(md5(jsonb_build_array(kind, e.code, sluice.mask_error(coalesce(e.message, '')))::text), 16)
+      from jsonb_to_record(coalesce(error, '{}')) as e(code text, message text) $function$;
 
 CREATE OR REPLACE FUNCTION sluice.fire_schedule(in_term bigint, in_name text, in_version bigint, in_next_at timestamp with time zone, fires timestamp with time zone[], starts timestamp with time zone[], missed integer, then_at timestamp with time zone, problem jsonb, OUT outcome text, OUT jobs bigint[], OUT pools text[])
  RETURNS record
@@ -1428,24 +1573,13 @@ declare
   keys text[] := array(select distinct c.lane from unnest(changes) as c);
   others text[];
   held text[];
-  counts boolean;
 begin
   -- Under a cap of their owner, other lanes may wait for these. Owners before lanes: whoever changes an owner goes the same way, and claims, which go the
   -- other way, never wait. While its row is held, no claim closes a lane of the owner.
   held := array(select o.name from sluice.owner o
                 where o.cap is not null and o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys))) order by o.name for no key update);
   if held <> '{}' then others := array(select l.key from sluice.lane l where l.owner = any(held) and l.shut); end if;
-  select bool_or(x.counts) into counts
-  from (select l.metered or l.shut or l.failures > 0 or num_nonnulls(l.owner, l.broken_until) > 0 as counts
-        from sluice.lane l where l.key = any(keys || others) order by l.key for no key update) x;
-  -- Nothing is counted there and nobody waits: half the work.
-  if not counts and said is null and not exists (select from unnest(changes) as c where c.bad > 0) then
-    update sluice.lane l
-    set in_flight = l.in_flight - n.jobs, in_flight_cost = l.in_flight_cost - n.cost
-    from (select c.lane, sum(c.jobs)::integer as jobs, sum(c.cost)::integer as cost from unnest(changes) as c group by c.lane) n
-    where l.key = any(keys) and l.key = n.lane;
-    return;
-  end if;
+  perform from sluice.lane l where l.key = any(keys || others) order by l.key for no key update;
   with news as materialized (
     select c.*, s.remaining as said, s.hold_until, coalesce(s.reset_at, case when s.remaining is not null then at + interval '2 h' end) as said_reset
     from (select c.lane, sum(c.jobs)::integer as jobs, sum(c.cost)::integer as cost, sum(c.refund)::integer as refund, sum(c.good)::integer as good,
@@ -1491,6 +1625,254 @@ begin
   group by r.pool, r.lane;
   return array(select distinct case when r.lane = '' then 'ready:' else 'turn:' end || r.pool from unnest(ready) as r);
 end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.list_jobs(filter jsonb, before bigint, page integer, look integer)
+ RETURNS TABLE(job sluice.any_job, looked integer, looked_until timestamp with time zone, next bigint)
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  states sluice.job_state[] := (select array_agg(s::sluice.job_state) from jsonb_array_elements_text(filter -> 'states') as s);
+  in_kind text := filter ->> 'kind';
+  in_pool text := filter ->> 'pool';
+  in_lane text := filter ->> 'lane';
+  of_owner text := filter ->> 'owner';
+  of_run bigint := filter ->> 'run';
+  of_tree bigint := filter ->> 'tree';
+  with_error text := filter ->> 'error';
+  with_payload jsonb := filter -> 'payload';
+  answer_bytes_max constant integer := 8388608;
+  search_bytes_max constant integer := 67108864;
+  trees bigint[] := case when of_tree is not null then array[of_tree, -of_tree]
+                         when of_run is not null then (select array_remove(array[r.finalizer_job, -r.finalizer_job, r.root_job, -r.root_job], null)
+                                                       from sluice.run r where r.id = of_run) end;
+  rows refcursor;
+  one sluice.any_job;
+  found_jobs integer := 0;
+  answer_bytes bigint := 0;
+  search_bytes bigint := 0;
+begin
+  looked := 0;
+  before := coalesce(before, 9223372036854775807);
+  if of_tree is not null or of_run is not null then
+    open rows for select j.* from sluice.any_job j where false;
+  elsif states = '{failed}' and with_error is not null then
+    open rows for select j.* from sluice.any_job j where j.live and j.shelf = 'failed' and j.id < before order by j.id desc;
+  elsif states = '{failed}' then
+    open rows for select j.* from sluice.any_job j where j.shelf = 'failed' and j.id < before order by j.id desc;
+  elsif states = '{canceled}' then
+    open rows for select j.* from sluice.any_job j where not j.live and j.shelf = 'canceled' and j.id < before order by j.id desc;
+  elsif states <@ '{scheduled,ready,paused,running}' then
+    open rows for select j.* from sluice.any_job j where j.live and j.id < before order by j.id desc;
+  elsif states <@ '{succeeded,canceled}' then
+    open rows for select j.* from sluice.any_job j where not j.live and j.id < before order by j.id desc;
+  else
+    open rows for select j.* from sluice.any_job j where j.id < before order by j.id desc;
+  end if;
+  loop
+    fetch rows into one;
+    if not found then
+      exit when coalesce(trees, '{}') = '{}';
+      close rows;
+      if trees[1] > 0 then
+        open rows for select j.* from sluice.any_job j where j.root >= trees[1] and (j.root, j.id) < (trees[1], before) order by j.root desc, j.id desc;
+      else
+        open rows for select j.* from sluice.any_job j where j.id = -trees[1] and j.id < before;
+      end if;
+      trees := trees[2:];
+      continue;
+    end if;
+    if found_jobs >= page or looked >= look or answer_bytes > answer_bytes_max or search_bytes > search_bytes_max then
+      next := before;
+      exit;
+    end if;
+    looked := looked + 1;
+    before := one.id;
+    looked_until := one.created_at;
+    if with_payload is not null then search_bytes := search_bytes + pg_column_size(one.payload); end if;
+    if (states is null or one.state = any(states)) and (in_kind is null or one.kind = in_kind) and (in_pool is null or one.pool = in_pool)
+       and (in_lane is null or one.lane = in_lane) and (of_owner is null or one.owner = of_owner) and (of_run is null or one.run = of_run)
+       and (with_error is null or one.fingerprint = with_error) and (with_payload is null or one.payload @> with_payload) then
+      found_jobs := found_jobs + 1;
+      answer_bytes := answer_bytes + octet_length(one.payload::text);
+      job := one;
+      return next;
+    end if;
+  end loop;
+  close rows;
+  job := null;
+  return next;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.list_lanes(of_owner text, in_closed boolean, after text, page integer, look integer)
+ RETURNS TABLE(l sluice.lane, o sluice.owner, looked integer, next text)
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  at timestamptz := sluice.now();
+  rows refcursor;
+  found_lanes integer := 0;
+begin
+  looked := 0;
+  if of_owner is not null then
+    open rows for select x.* from sluice.lane x where x.owner <= of_owner and (x.owner, x.key) > (of_owner, after) order by x.owner, x.key;
+  else
+    open rows for select x.* from sluice.lane x where x.key > after order by x.key;
+  end if;
+  loop
+    fetch rows into l;
+    exit when not found;
+    if found_lanes >= page or looked >= look then
+      next := after;
+      exit;
+    end if;
+    looked := looked + 1;
+    after := l.key;
+    select x.* into o from sluice.owner x where x.name = l.owner;
+    if in_closed is null or in_closed = (sluice.room(l, o, at) < 1 or sluice.permits(l, at) < 1) then
+      found_lanes := found_lanes + 1;
+      return next;
+    end if;
+  end loop;
+  close rows;
+  l := null;
+  o := null;
+  return next;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.list_owners(after text, page integer)
+ RETURNS TABLE(name text, cap integer, hold_until timestamp with time zone, paused text, in_flight integer, lanes integer)
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+#variable_conflict use_column
+begin
+  for step in 1..page loop
+    after := least((select o.name from sluice.owner o where o.name > after order by o.name limit 1),
+                   (select l.owner from sluice.lane l where l.owner > after order by l.owner, l.key limit 1));
+    exit when after is null;
+    name := after;
+    select o.cap, o.hold_until, o.paused into cap, hold_until, paused from sluice.owner o where o.name = after;
+    select coalesce(sum(x.in_flight), 0), count(*) into in_flight, lanes
+    from (select l.in_flight from sluice.lane l where l.owner = after limit 1000) x;
+    return next;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.list_pools(most integer)
+ RETURNS TABLE(name text, workers integer, core integer, max integer, running integer, ready integer, more boolean, job bigint, since timestamp with time zone)
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  one text;
+  at timestamptz := sluice.now();
+  step_ms bigint := (select s.priority_step_ms from sluice.setting s);
+begin
+  for one in
+    select k.pool from sluice.kind k
+    union select p.name from sluice.worker w cross join lateral jsonb_object_keys(w.pools) as p(name) where w.lease_until > at
+    union select p.name from sluice.pause p where p.scope = 'pool'
+    order by 1
+  loop
+    name := one;
+    select count(*), sum((w.pools -> one ->> 'core')::integer), sum((w.pools -> one ->> 'max')::integer), sum((w.running ->> one)::integer)
+    into workers, core, max, running
+    from sluice.worker w where w.lease_until > at and w.pools ? one;
+    select count(*) filter (where q.state = 'ready'), count(*) > most into ready, more
+    from (select j.state from sluice.job j where j.shelf is null and j.pool = one order by j.pool, j.lane, j.rank, j.id limit most + 1) q;
+    select h.id, to_timestamp((h.rank + h.priority * step_ms) / 1000.0) into job, since
+    from ((select j.id, j.rank, j.priority from sluice.job j
+           where j.shelf is null and j.pool = one and j.lane = '' and j.state = 'ready' order by j.rank, j.id limit 1)
+          union all
+          select f.id, f.rank, f.priority
+          from (select distinct t.lane from (select t.lane from sluice.turn t where t.pool = one and t.open order by t.served_at, t.id limit 100) t) t
+          cross join lateral (select j.id, j.rank, j.priority from sluice.job j
+                              where j.shelf is null and j.pool = one and j.lane = t.lane and j.state = 'ready' order by j.rank, j.id limit 1) f) h
+    order by h.rank + h.priority * step_ms limit 1;
+    return next;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.list_runs(filter jsonb, before bigint, page integer, look integer)
+ RETURNS TABLE(run sluice.run, looked integer, looked_until timestamp with time zone, next bigint)
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  states text[] := (select array_agg(s) from jsonb_array_elements_text(filter -> 'states') as s);
+  of_kind text := filter ->> 'kind';
+  of_owner text := filter ->> 'owner';
+  rows refcursor;
+  one sluice.run;
+  found_runs integer := 0;
+begin
+  looked := 0;
+  before := coalesce(before, 9223372036854775807);
+  if of_owner is not null then
+    open rows for select r.* from sluice.run r where r.owner >= of_owner and (r.owner, r.id) < (of_owner, before) order by r.owner desc, r.id desc;
+  elsif of_kind is not null then
+    open rows for select r.* from sluice.run r where r.kind >= of_kind and (r.kind, r.id) < (of_kind, before) order by r.kind desc, r.id desc;
+  elsif cardinality(states) = 1 then
+    open rows for select r.* from sluice.run r where r.state >= states[1] and (r.state, r.id) < (states[1], before) order by r.state desc, r.id desc;
+  else
+    open rows for select r.* from sluice.run r where r.id < before order by r.id desc;
+  end if;
+  loop
+    fetch rows into one;
+    exit when not found;
+    if found_runs >= page or looked >= look then
+      next := before;
+      exit;
+    end if;
+    looked := looked + 1;
+    before := one.id;
+    looked_until := one.created_at;
+    if (of_kind is null or one.kind = of_kind) and (of_owner is null or one.owner = of_owner) and (states is null or one.state = any(states)) then
+      found_runs := found_runs + 1;
+      run := one;
+      return next;
+    end if;
+  end loop;
+  close rows;
+  run := null;
+  return next;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.mask_error(message text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select regexp_replace(regexp_replace(left(message, 300),
+    '"[^"]*"|`[^`]*`|(?<![[:alnum:]])''[^'']*''(?![[:alnum:]])', '"…"', 'g'),
+    '\m(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|0x[0-9a-fA-F]+|(?=[a-fA-F]*[0-9])[0-9a-fA-F]{7,}|(?=\w*[0-9])\w{16,})\M|[0-9]+(?:[.,:][0-9]+)*', '#', 'g') $function$;
 
 CREATE OR REPLACE FUNCTION sluice.measure(counted_max integer)
  RETURNS jsonb
@@ -1602,8 +1984,7 @@ AS $function$
   from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
   left join pg_inherits i on i.inhrelid = c.oid
-  where n.nspname = 'sluice' and c.relkind = 'r' and c.relname ~ '_[0-9]{8}$'
-    and exists (select from pg_class p where p.relnamespace = n.oid and p.relkind = 'p' and p.relname = left(c.relname, -9))
+  where n.nspname = 'sluice' and c.relkind = 'r' and c.relname ~ '^(job_ledger|attempt)_[0-9]{8}$'
     and to_date(right(c.relname, 8), 'YYYYMMDD') < (sluice.now() at time zone 'UTC')::date - keep_days
   order by i.inhdetachpending desc nulls last, 2 $function$;
 
@@ -1760,7 +2141,7 @@ begin
   return cardinality(old);
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.publish(type text, payload jsonb DEFAULT '{}'::jsonb, owner text DEFAULT NULL::text, cause bigint DEFAULT NULL::bigint, job bigint DEFAULT NULL::bigint, trace text DEFAULT NULL::text)
+CREATE OR REPLACE FUNCTION sluice.publish(type text, payload jsonb DEFAULT '{}'::jsonb, owner text DEFAULT NULL::text, cause bigint DEFAULT NULL::bigint, job bigint DEFAULT NULL::bigint)
  RETURNS bigint
  LANGUAGE plpgsql
 AS $function$
@@ -1774,7 +2155,7 @@ begin
                           'Store the data elsewhere and publish a reference to it.');
   end if;
   ids := sluice.publish_many(jsonb_build_array(jsonb_build_object(
-    'type', publish.type, 'payload', coalesce(publish.payload, '{}'), 'owner', publish.owner, 'cause', publish.cause, 'job', publish.job, 'trace', publish.trace,
+    'type', publish.type, 'payload', coalesce(publish.payload, '{}'), 'owner', publish.owner, 'cause', publish.cause, 'job', publish.job,
     'run', (select j.run from sluice.job j where j.id = publish.job))));
   return ids[1];
 end $function$;
@@ -1803,7 +2184,7 @@ begin
                 then sluice.refuse('SL003', format('payload of event "%s" is over the limit of %s bytes', x.type, bytes_max),
                                    'Store the data elsewhere and publish a reference to it.') end as refused
     from (select nextval('sluice.event_id_seq') as id, y.*      -- ids in the order of the rows
-          from rows from (jsonb_to_recordset(events) as (type text, payload jsonb, owner text, cause bigint, job bigint, run bigint, trace text)) with ordinality as y) x
+          from rows from (jsonb_to_recordset(events) as (type text, payload jsonb, owner text, cause bigint, job bigint, run bigint)) with ordinality as y) x
     cross join lateral (select coalesce((select c.depth + 1 from sluice.event c where c.id = x.cause), 0) as depth) d),
   stored as (
     insert into sluice.event (id, type, payload, owner, cause, depth, job, run, published_at)
@@ -1813,20 +2194,19 @@ begin
     order by i.ordinality
     returning id, type, payload, owner),
   heard as (
-    select e.id as event, e.payload, e.owner, i.trace, k.name as kind, k.pool, k.priority, k.max_attempts, k.cost, l.lane, k.cost > sluice.cost_max(l.lane) as never
+    select e.id as event, e.payload, e.owner, k.name as kind, k.pool, k.priority, k.max_attempts, k.cost, l.lane, k.cost > sluice.cost_max(l.lane) as never
     from stored e
-    join input i on i.id = e.id
     join sluice.subscription b on b.event = e.type
     join sluice.kind k on k.name = b.kind
     cross join lateral (select sluice.lane_of(null, k.lane, e.owner) as lane) l),
   stillborn as (
-    insert into sluice.job (kind, pool, lane, cost, owner, state, priority, rank, payload, event, max_attempts, created_at, error, trace)
+    insert into sluice.job (kind, pool, lane, cost, owner, state, priority, rank, payload, event, max_attempts, created_at, error)
     select h.kind, h.pool, h.lane, h.cost, h.owner, 'failed', h.priority, sluice.rank(at, h.priority, step_ms), h.payload, h.event, h.max_attempts, at,
-           jsonb_build_object('code', 'COST_NEVER_FITS', 'message', format('a job of cost %s never fits into lane "%s"', h.cost, h.lane)), h.trace
+           jsonb_build_object('code', 'COST_NEVER_FITS', 'message', format('a job of cost %s never fits into lane "%s"', h.cost, h.lane))
     from heard h
     where h.never)
   select array_agg(s.id order by s.id),
-         (select jsonb_agg(jsonb_build_object('kind', h.kind, 'payload', h.payload, 'owner', h.owner, 'event', h.event, 'trace', h.trace) order by h.event, h.kind)
+         (select jsonb_agg(jsonb_build_object('kind', h.kind, 'payload', h.payload, 'owner', h.owner, 'event', h.event) order by h.event, h.kind)
           from heard h where h.never is not true)
   into ids, jobs
   from stored s;
@@ -2043,11 +2423,8 @@ begin
          (select array_agg(id) from lost where cancel_at is not null),
          -- Their calls may have been made: the permits count as spent.
          (select array_agg(row(lane, 1, cost, 0, 0, 0)::sluice.lane_change) from lost where lane <> ''),
-         (select array_agg(row(r.run, r.state, r.jobs)::sluice.run_end)
-          from (select x.run, x.state, array_agg(x.id) as jobs
-                from (select run, id, state from back where run is not null and state = 'failed'
-                      union all select run, id, 'canceled' from lost where run is not null and cancel_at is not null) x
-                group by x.run, x.state) r),
+         (select array_agg(row(x.run, x.id, x.state)::sluice.run_end)
+          from (select run, id, state from back where run is not null and state = 'failed' union all select run, id, 'canceled' from lost where run is not null and cancel_at is not null) x),
          (select pg_notify('sluice', 'suspect:') from back where state = 'ready' and crashes >= 2 limit 1) is not null,
          (select array_agg(name) from buried)
   into rescued, failed, jobs, ready, canceled, lanes, ended, told, dead;
@@ -2064,18 +2441,25 @@ end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.retire(ids bigint[], final sluice.job_state, reason jsonb)
  RETURNS integer
- LANGUAGE sql
+ LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
 AS $function$
+declare
+  retired integer;
+begin
   with gone as (delete from sluice.job j where j.id = any(ids) returning j.*),
   booked as (
     insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
-                                   started_at, finished_at, error, trace)
+                                   started_at, finished_at, error)
     select g.id, g.kind, g.pool, g.lane, g.owner, final, g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
-           g.started_at, sluice.now(), coalesce(reason, g.error), g.trace
+           g.started_at, sluice.now(), coalesce(reason, g.error)
     from gone g)
-  select count(*)::int from gone $function$;
+  select count(*) into retired from gone;
+  -- Nobody has to do anything about it: a hint for people who look on.
+  if retired > 0 then perform pg_notify('sluice', 'retired:'); end if;
+  return retired;
+end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.retry(ids bigint[])
  RETURNS TABLE(id bigint, answer text)
@@ -2138,6 +2522,36 @@ begin
   return query select coalesce(made.held, made.jobs[1]), made.held is null and made.existing is null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION sluice.run_tree(in_run bigint, in_part integer, after bigint, page integer)
+ RETURNS TABLE(part integer, job sluice.any_job)
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  roots bigint[] := (select array[r.root_job, r.finalizer_job] from sluice.run r where r.id = in_run);
+  top bigint;
+  n integer;
+begin
+  for part in in_part..1 loop
+    top := roots[part + 1];
+    continue when top is null;
+    return query select part, j from sluice.any_job j where j.id = top and j.id > after;
+    get diagnostics n = row_count;
+    page := page - n;
+    return query
+    select part, j from sluice.any_job j where j.root <= top and (j.root, j.id) > (top, after) order by j.root, j.id limit page;
+    get diagnostics n = row_count;
+    page := page - n;
+    exit when page <= 0;
+    after := 0;
+  end loop;
+end $function$;
+
 CREATE OR REPLACE FUNCTION sluice.schedule_changes()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2194,9 +2608,9 @@ begin
               u.outcome, coalesce(u.refund, j.cost) as refund),
   booked as (
     insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
-                                   started_at, finished_at, error, trace)
+                                   started_at, finished_at, error)
     select g.id, g.kind, g.pool, g.lane, g.owner, g.final, g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
-           g.started_at, at, case when g.final = 'canceled' then g.last_error end, g.trace
+           g.started_at, at, case when g.final = 'canceled' then g.last_error end
     from gone g),
   back as (
     update sluice.job j
@@ -2225,10 +2639,8 @@ begin
          (select min(run_at) from back),
          (select array_agg(row(x.lane, 1, x.cost, x.refund, (x.outcome = 'done')::int, (x.outcome in ('retry', 'failed'))::int)::sluice.lane_change)
           from (select lane, cost, refund, outcome from gone where lane <> '' union all select lane, cost, refund, outcome from back where lane <> '') x),
-         (select array_agg(row(r.run, r.state, r.jobs)::sluice.run_end)
-          from (select x.run, x.state, array_agg(x.id) as jobs
-                from (select run, id, final as state from gone where run is not null union all select run, id, state from back where run is not null and state = 'failed') x
-                group by x.run, x.state) r),
+         (select array_agg(row(x.run, x.id, x.state)::sluice.run_end)
+          from (select run, id, final as state from gone where run is not null union all select run, id, state from back where run is not null and state = 'failed') x),
          (select array_agg(id) from gone where cancel_below)
   into settled, follow, ready, due, lanes, ended, below;
   if follow <> '{}' then perform sluice.release_followers(follow); end if;
@@ -2267,15 +2679,13 @@ begin
     returning j.*),
   booked as (
     insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
-                                   started_at, finished_at, trace)
+                                   started_at, finished_at)
     select g.id, g.kind, g.pool, g.lane, g.owner, 'succeeded', g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
-           g.started_at, at, g.trace
+           g.started_at, at
     from gone g)
   select array_agg(g.id), array_agg(g.key) filter (where g.key_rule = 'again'),
-         (select array_agg(row(l.lane, l.jobs, l.cost, 0, l.jobs, 0)::sluice.lane_change)
-          from (select g.lane, count(*)::integer as jobs, sum(g.cost)::integer as cost from gone g where g.lane <> '' group by g.lane) l),
-         (select array_agg(row(r.run, 'succeeded', r.jobs)::sluice.run_end)
-          from (select g.run, array_agg(g.id) as jobs from gone g where g.run is not null group by g.run) r),
+         array_agg(row(g.lane, 1, g.cost, 0, 1, 0)::sluice.lane_change) filter (where g.lane <> ''),
+         array_agg(row(g.run, g.id, 'succeeded')::sluice.run_end) filter (where g.run is not null),
          array_agg(g.id) filter (where g.cancel_below)
   into settled, follow, lanes, ended, below
   from gone g;
@@ -2311,14 +2721,15 @@ declare
 begin
   created := false;
   for round in 1..20 loop
-    insert into sluice.run (kind, owner, state, trigger, payload, finalizer, total, pending, trace)
-    values (in_kind, in_owner, 'created', in_trigger, in_payload, in_finalizer, 1, 1, options ->> 'trace')
+    insert into sluice.run (kind, owner, state, trigger, payload, finalizer, total, pending)
+    values (in_kind, in_owner, 'created', in_trigger, in_payload, in_finalizer, 1, 1)
     on conflict do nothing
     returning run.id into start_run.id;
     if found then
       select m.ids into made from sluice.enqueue_many(
         jsonb_build_array(options || jsonb_build_object('kind', in_kind, 'payload', in_payload, 'owner', in_owner, 'run', start_run.id, 'mode', 'none')), true) m;
       update sluice.run r set root_job = made[1] where r.id = start_run.id;
+      perform pg_notify('sluice', 'started:' || start_run.id);
       created := true;
       return;
     end if;
@@ -2327,60 +2738,6 @@ begin
     if found then return; end if;
   end loop;
   raise exception using errcode = '40001', message = format('runs of %s keep starting and ending', in_kind), hint = 'Try again.';
-end $function$;
-
-CREATE OR REPLACE FUNCTION sluice.take_plain(in_pool text, in_worker bigint, wanted integer, keys text[], weights double precision, hindmost double precision, foremost double precision, behind double precision, skip text[], at timestamp with time zone)
- RETURNS TABLE(again boolean, moved boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint)
- LANGUAGE plpgsql
-AS $function$
-#variable_conflict use_column
-declare
-  stamp bigint := date_part('epoch', at) * 1000000;
-begin
-  return query
-  with door as materialized (
-    select l.key, l.owner, l.weight, t.low, ceil(wanted * l.weight / weights)::integer as share, greatest(coalesce(l.progress, hindmost, 0), foremost - 1000) as progress
-    from sluice.lane l
-    cross join lateral (select min(t.low) as low from sluice.turn t where t.lane = l.key and t.pool = in_pool) t
-    where l.key = any(keys)),
-  taken as materialized (
-    select d.key, j.id, j.cost
-    from door d
-    cross join lateral (
-      select j.id, j.cost from sluice.job j
-      where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2 and j.kind <> all(skip)
-        and (j.owner is null or j.owner = d.owner or not exists (select from sluice.owner o where o.name = j.owner and sluice.owner_closed(o, at)))
-      order by j.rank, j.id
-      limit greatest(least(d.share, ceil((behind - d.progress) * d.weight)::integer + d.share), 0)
-      for update skip locked) j),
-  left_over as materialized (
-    select d.key, d.progress + coalesce(g.jobs, 0) / d.weight::double precision as progress, coalesce(g.jobs, 0) as jobs, coalesce(g.cost, 0) as cost, m.rank as more
-    from door d
-    left join (select t.key, array_agg(t.id) as ids, count(*)::integer as jobs, sum(t.cost)::integer as cost from taken t group by t.key) g on g.key = d.key
-    left join lateral (
-      select j.rank from sluice.job j
-      where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
-        and j.id <> all(coalesce(g.ids, '{}'))
-      order by j.rank, j.id limit 1) m on true),
-  started as (
-    update sluice.job j
-    set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, key = case when j.key_rule = 'start' then null else j.key end,
-        fence = greatest(j.fence + 1, stamp)
-    where j.id = any(array(select id from taken))
-    returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000,
-              j.lane, j.run, j.event),
-  counted as (
-    update sluice.lane l
-    set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost, served_at = at, progress = case when o.more is not null then o.progress end
-    from left_over o
-    where l.key = any(keys) and l.key = o.key),
-  served as (delete from sluice.turn t where t.lane = any(keys) and t.pool = in_pool),
-  next as (insert into sluice.turn (pool, lane, low, served_at) select in_pool, key, more, at from left_over where more is not null)
-  select exists (select from sluice.turn t where t.pool = in_pool and t.open and t.lane <> all(keys))
-           or exists (select from left_over o where o.more is not null and o.jobs > 0),
-         exists (select from left_over o where o.more is null),
-         s.*
-  from (select 1) one left join started s on true;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.tell_run_end(in_run bigint)
@@ -2392,7 +2749,7 @@ declare
 begin
   select * into r from sluice.run where id = in_run;
   perform sluice.publish_many(jsonb_build_array(jsonb_build_object(
-    'type', 'run.' || r.state, 'owner', r.owner, 'run', r.id, 'trace', r.trace, 'payload', jsonb_build_object(
+    'type', 'run.' || r.state, 'owner', r.owner, 'run', r.id, 'payload', jsonb_build_object(
       'run', r.id, 'kind', r.kind, 'owner', r.owner, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled))));
   perform pg_notify('sluice', 'run:' || in_run);
 end $function$;

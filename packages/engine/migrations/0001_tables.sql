@@ -75,7 +75,7 @@ create table sluice.job (
 
 create index job_queue on sluice.job (pool, lane, rank, id) where shelf is null;
 create index job_due on sluice.job (run_at) where shelf = 'scheduled';
-create index job_tree on sluice.job (root) where root is not null;
+create index job_tree on sluice.job (root, id) where root is not null;
 create index job_failed on sluice.job (id) where shelf = 'failed';
 create index job_suspect on sluice.job (id) where crashes >= 2;
 create index job_stopping on sluice.job (id) where cancel_at is not null;
@@ -139,7 +139,8 @@ create table sluice.worker (
   started_at  timestamptz not null default sluice.now(),
   beat_at     timestamptz not null default sluice.now(),
   lease_until timestamptz not null,
-  stopping    boolean not null default false
+  stopping    boolean not null default false,
+  watching    boolean not null default false      -- somebody looks on live: others tell it what changes
 ) with (fillfactor = 50);
 
 -- Who runs the upkeep. Each change of hands raises the term; every upkeep write carries it.

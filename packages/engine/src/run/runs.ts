@@ -8,7 +8,7 @@ import { retryJobs } from '../job/steer.ts'
 import { type Executor, type QueryClient } from '../postgres/client.ts'
 import { SluiceError, type StoredError } from '../support/errors.ts'
 import { startSending, withSending } from '../support/trace.ts'
-import type { RunRequest } from './run-kind.ts'
+import { finalizerOf, type RunRequest } from './run-kind.ts'
 
 export type RunState = 'created' | 'planning' | 'running' | 'finalizing' | 'completed' | 'failed' | 'canceled'
 
@@ -33,7 +33,7 @@ export interface Run {
   readonly finishedAt: Date | null
 }
 
-const columns = sql`
+export const runColumns = sql`
   r.id, r.kind, r.owner, r.trigger, r.payload, r.total, r.pending, r.succeeded, r.failed, r.canceled, r.error, r.root_job as "rootJob", r.finalizer_job as "finalizerJob",
   r.created_at as "createdAt", r.finished_at as "finishedAt",
   case when r.state = 'created' and exists (select from sluice.job j where j.id = r.root_job and j.attempt > 0) then 'planning' else r.state end as state`
@@ -60,10 +60,11 @@ export class Runs {
   async start({ kind, payload, owner }: RunRequest, options: StartOptions = {}): Promise<Run> {
     const on = await this.#on()
     const client = options.client ?? on.pool
+    const named = typeof kind === 'string' ? { kindName: kind, finalizer: await findFinalizer(on, kind) } : kind
     const { trigger = 'manual', trace } = options
-    const sending = startSending('start', kind.kindName, 1, trace)
+    const sending = startSending('start', named.kindName, 1, trace)
     const carried = JSON.stringify({ trace: sending?.trace ?? trace })
-    const values = [kind.kindName, owner ?? null, JSON.stringify(payload ?? {}), trigger, kind.finalizer ?? null, carried]
+    const values = [named.kindName, owner ?? null, JSON.stringify(payload ?? {}), trigger, named.finalizer ?? null, carried]
     const send = (): Promise<{ rows: unknown[] }> => client.query(startText, values)
     const { rows } = await withSending(sending, send, () => []).catch((error: unknown) => {
       throw explainRefusal(error, [])
@@ -71,14 +72,14 @@ export class Runs {
     const started = rows[0] as { id: number | string; created: boolean }
     const run = Number(started.id)
     if (!started.created)
-      throw new SluiceError('RUN_ACTIVE', { kind: kind.kindName, owner: owner === undefined ? '' : ` for ${owner}`, run })
-    const found = await client.query(sql`select ${columns} from sluice.run r where r.id = ${run}`.text, [run])
+      throw new SluiceError('RUN_ACTIVE', { kind: named.kindName, owner: owner === undefined ? '' : ` for ${owner}`, run })
+    const found = await client.query(sql`select ${runColumns} from sluice.run r where r.id = ${run}`.text, [run])
     return tidy(found.rows[0] as Run)
   }
 
   async find(id: number): Promise<Run | undefined> {
     const on = await this.#on()
-    const { rows } = await on.query<Run>(sql`select ${columns} from sluice.run r where r.id = ${id}`)
+    const { rows } = await on.query<Run>(sql`select ${runColumns} from sluice.run r where r.id = ${id}`)
     return rows[0] && tidy(rows[0])
   }
 
@@ -86,7 +87,7 @@ export class Runs {
   async list(page: { kind?: string; owner?: string; before?: number; limit?: number } = {}): Promise<Run[]> {
     const on = await this.#on()
     const { rows } = await on.query<Run>(sql`
-      select ${columns} from sluice.run r
+      select ${runColumns} from sluice.run r
       where true ${page.kind === undefined ? empty : sql`and r.kind = ${page.kind}`} ${page.owner === undefined ? empty : sql`and r.owner = ${page.owner}`}
         ${page.before === undefined ? empty : sql`and r.id < ${page.before}`}
       order by r.id desc limit ${page.limit ?? 100}`)
@@ -116,6 +117,12 @@ export class Runs {
     )
     return [...answers.values()].filter((answer) => answer === 'retried').length
   }
+}
+
+/** A run that another process defined registered its finalizer beside it. */
+async function findFinalizer(on: Executor, kind: string): Promise<string | undefined> {
+  const { rows } = await on.query<{ name: string }>(sql`select name from sluice.kind where name = ${finalizerOf(kind)}`)
+  return rows[0]?.name
 }
 
 /** A client of the caller's may give big numbers as text. */
