@@ -8,8 +8,7 @@ import { type Clock, type Engine, systemClock } from '@sluice/engine'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
 import type { Access } from '../access/access.ts'
-import { securityHeaders } from '../access/headers.ts'
-import type { Telemetry } from '../telemetry/telemetry.ts'
+import { securityHeaders } from '../access/security-headers.ts'
 import { answerUnread } from './bad-request.ts'
 import { addDocs } from './docs-page.ts'
 import { Guard } from './guard.ts'
@@ -21,7 +20,7 @@ import { describe } from './openapi.ts'
 import { explainError, headersOf, refuse, toProblem } from './problem.ts'
 import { Replays } from './replay.ts'
 import { routeAdder } from './route.ts'
-import { addRoutes } from './routes/all.ts'
+import { addRoutes, type HttpTelemetry } from './routes/all.ts'
 
 export interface HttpConfig {
   /** What differs from `defaultLimits`. */
@@ -33,7 +32,7 @@ export interface HttpConfig {
 export interface HttpParts {
   readonly engine: Engine
   readonly access: Access
-  readonly telemetry: Telemetry
+  readonly telemetry: HttpTelemetry
   readonly config?: HttpConfig
 }
 
@@ -66,15 +65,14 @@ export async function createHttp({ engine, access, telemetry, config = {} }: Htt
 
   const methods = new Methods()
   methods.watch(app)
-  const guard = new Guard(access, telemetry.log)
-  const live = new LiveConnections(new Feed(engine, clock, limits.liveEventsMax), clock, limits)
+  const guard = new Guard(access)
+  const live = new LiveConnections(new Feed(engine as never, clock, limits.liveEventsMax), clock, limits)
   const replays = new Replays(engine, limits)
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...securityHeaders, 'request-id': request.id, 'cache-control': 'no-store' })
     if (request.url.length > limits.urlCharsMax) throw refuse('URL_TOO_LONG')
   })
-  app.addHook('onResponse', async (request, reply) => guard.tell(request, reply))
   app.addHook('preClose', async () => live.close())
   app.setErrorHandler(sendProblem)
   app.setNotFoundHandler((request, reply) => {

@@ -3,11 +3,12 @@
  * has in common (who may, how bodies are refused, what happens when the database is away) is said here once.
  */
 import type { TransactionClient } from '@sluice/engine'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { z } from 'zod'
-import type { Caller, Role } from '../access/caller.ts'
+import { type Action, requiredRole } from '../access/actions.ts'
+import type { Caller } from '../access/caller.ts'
 import type { Guard } from './guard.ts'
-import { type HttpRefusal, problemSchema } from './problem.ts'
+import { problemSchema } from './problem.ts'
 import type { Kept, Replays } from './replay.ts'
 
 type Answers = Readonly<Record<number, z.ZodType>>
@@ -24,9 +25,26 @@ export interface Asked<P, Q, B, A extends Answers> {
   readonly settle: (add: (client: TransactionClient | undefined) => Promise<Answer<A>>) => Promise<Answer<A>>
 }
 
-export type Answer<A extends Answers> = {
-  [S in keyof A]: { readonly status: S; readonly body: z.output<A[S]>; readonly headers?: Readonly<Record<string, string>> }
-}[keyof A]
+/** What is answered may be read-only all the way down; schemas do not say so. */
+type Readable<T> = T extends Date
+  ? T
+  : T extends readonly (infer E)[]
+    ? readonly Readable<E>[]
+    : T extends object
+      ? { readonly [K in keyof T]: Readable<T[K]> }
+      : T
+
+export interface Answered<S, B> {
+  readonly status: S
+  readonly body: B
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export type Answer<A extends Answers> = { [S in keyof A]: Answered<S, Readable<z.output<A[S]>>> }[keyof A]
+
+export function answer<S extends number, const B>(status: S, body: B, headers: Readonly<Record<string, string>> = {}): Answered<S, B> {
+  return { status, body, headers }
+}
 
 export const tags = {
   jobs: 'Units of work: look at them, add them, steer them.',
@@ -46,8 +64,8 @@ export const tags = {
 export interface Route<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends Answers> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly url: string
-  /** `anyone` is not asked for a key. */
-  readonly role: Role | 'anyone'
+  /** What the caller has to be allowed to do; `anyone` is not asked who they are. */
+  readonly action: Action | 'anyone'
   readonly tag: keyof typeof tags
   readonly summary: string
   readonly description?: string
@@ -78,27 +96,28 @@ const keyHeader = z.object({
 
 export function routeAdder(app: FastifyInstance, guard: Guard, replays: Replays): AddRoute {
   return (route) => {
-    const { method, url, role, tag, summary, description, params, query, body, answers, handle } = route
+    const { method, url, action, tag, summary, description, params, query, body, answers, handle } = route
     const replayed = method === 'POST' && route.replay !== false
-    app.route({
-      method,
-      url,
-      exposeHeadRoute: false,
-      schema: {
+    const schema: FastifySchema & Record<string, unknown> = {
         summary,
         tags: [tag],
         ...(description === undefined ? {} : { description }),
-        ...(role === 'anyone' ? { security: [] } : {}),
+        ...(action === 'anyone' ? { security: [] } : { 'x-role': requiredRole(action) }),
         ...(params ? { params } : {}),
         ...(query ? { querystring: query } : {}),
         ...(body ? { body } : {}),
         ...(replayed ? { headers: keyHeader } : {}),
         response: { ...answers, ...problems(statusesOf(route, replayed)) },
-      },
-      ...(role === 'anyone' ? {} : { onRequest: guard.admit(role) }),
-      handler: async (request, reply) => {
+    }
+    app.route({
+      method,
+      url,
+      exposeHeadRoute: false,
+      schema,
+      ...(action === 'anyone' ? {} : { onRequest: guard.admit(action) }),
+      handler: async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
         const caller = guard.callerOf(request)
-        const write = (answer: Answer<typeof answers>): Kept => writeAnswer(answers, answer)
+        const write = (given: Answer<typeof answers>): Kept => writeAnswer(answers, given)
         const asked = {
           params: request.params as never,
           query: request.query as never,
@@ -109,9 +128,9 @@ export function routeAdder(app: FastifyInstance, guard: Guard, replays: Replays)
           settle: (add: (client: TransactionClient | undefined) => Promise<Answer<typeof answers>>) =>
             replays.settle(request, { add, write }),
         }
-        const answer = replayed ? await replays.once(request, caller, { act: () => handle(asked), write }) : await handle(asked)
+        const given = replayed ? await replays.once(request, caller, { act: () => handle(asked), write }) : await handle(asked)
         if (reply.sent) return reply
-        const { status, headers, text } = 'replayed' in answer ? answer.replayed : write(answer)
+        const { status, headers, text } = 'replayed' in given ? given.replayed : write(given)
         return reply.code(status).headers({ 'content-type': 'application/json; charset=utf-8', ...headers }).serializer(asIs).send(text)
       },
     })
@@ -119,24 +138,24 @@ export function routeAdder(app: FastifyInstance, guard: Guard, replays: Replays)
 }
 
 /** Checked and stripped by the schema that is documented, so that nothing leaves that nobody declared. */
-function writeAnswer(answers: Answers, answer: Answer<Answers>): Kept {
-  const status = Number(answer.status)
+function writeAnswer(answers: Answers, given: Answered<unknown, unknown>): Kept {
+  const status = Number(given.status)
   const schema = answers[status]
-  const body: unknown = schema ? z.encode(schema, answer.body) : undefined
-  return { status, headers: answer.headers ?? {}, text: typeof body === 'string' ? body : JSON.stringify(body) }
+  const body: unknown = schema ? z.encode(schema, given.body) : undefined
+  return { status, headers: given.headers, text: typeof body === 'string' ? body : JSON.stringify(body) }
 }
 
 const asIs = (text: unknown): string => String(text)
 
 /** What it can refuse with, by the sort of route it is. */
 function statusesOf(
-  { method, role, params, query, body, refuses = [], offline }: Omit<Route<z.ZodType, z.ZodType, z.ZodType, Answers>, 'handle'>,
+  { method, action, params, query, body, refuses = [], offline }: Omit<Route<z.ZodType, z.ZodType, z.ZodType, Answers>, 'handle'>,
   replayed: boolean,
 ): Set<number> {
   const writes = method !== 'GET'
   return new Set<number>([
-    ...(role === 'anyone' ? [] : [401, 429]),
-    ...(writes ? [400, 403, 413, 415] : role === 'admin' ? [403] : []),
+    ...(action === 'anyone' ? [] : [401, 403, 429]),
+    ...(writes ? [400, 413, 415] : []),
     ...(params || query || body || replayed ? [422] : []),
     ...(replayed ? [409] : []),
     ...(offline ? [] : [503, 504]),
@@ -165,13 +184,4 @@ function problems(statuses: ReadonlySet<number>): Record<number, unknown> {
       { description: reasons[status] ?? 'Refused.', content: { 'application/problem+json': { schema: problemSchema } } },
     ]),
   )
-}
-
-/** For answers that say nothing but that it was done. */
-export const done = z.object({ done: z.literal(true) }).meta({ id: 'Done' })
-export const ok = { status: 200 as const, body: { done: true as const } }
-
-export function refuseUnless<T>(found: T | undefined, refusal: () => HttpRefusal): T {
-  if (found === undefined) throw refusal()
-  return found
 }

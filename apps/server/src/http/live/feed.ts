@@ -6,7 +6,8 @@
  * that is loaded again or a phone that changes networks misses nothing.
  */
 import { randomBytes } from 'node:crypto'
-import type { Change, Clock, Engine, Timer } from '@sluice/engine'
+import type { Clock, Timer } from '@sluice/engine'
+export interface Change { topic: string }
 
 export interface LiveEvent {
   readonly id: string
@@ -25,7 +26,7 @@ export interface Catchup {
 const lingerMs = 60_000
 
 export class Feed {
-  readonly #engine: Pick<Engine, 'watch'>
+  readonly #engine: { watch(l: (c: Change) => void): () => void }
   readonly #clock: Clock
   readonly #eventsMax: number
   readonly #listeners = new Set<(event: LiveEvent) => void>()
@@ -35,7 +36,7 @@ export class Feed {
   #stopWatching: (() => void) | undefined
   #leaving: Timer | undefined
 
-  constructor(engine: Pick<Engine, 'watch'>, clock: Clock, eventsMax: number) {
+  constructor(engine: { watch(l: (c: Change) => void): () => void }, clock: Clock, eventsMax: number) {
     this.#engine = engine
     this.#clock = clock
     this.#eventsMax = eventsMax
