@@ -38,7 +38,8 @@ export const test = base.extend<HttpScene>({
   http: async ({ engines }, use) => {
     const open: FastifyInstance[] = []
     await use(async ({ requireKeys = false, engine: given, options, ...config } = {}) => {
-      const engine = given ?? engines({ migrations: [serverMigrations], kinds: [idle], runs: [walk], events: [happened], ...options })
+      const engine =
+        given ?? engines({ migrations: [serverMigrations], kinds: [idle], runs: [walk], events: [happened], ...options })
       const access = new Access(engine, { requireKeys })
       const lines: string[] = []
       const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) })

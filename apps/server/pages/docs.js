@@ -23,7 +23,8 @@ const write = (schema, components, depth = 0, seen = []) => {
   if (schema.enum) return schema.enum.map((one) => JSON.stringify(one)).join(' or ')
   if (schema.type === 'array') return `list of ${write(schema.items, components, depth, seen)}`
   if (schema.type === 'object' && schema.properties) return writeObject(schema, components, depth, seen)
-  if (schema.type === 'object') return schema.additionalProperties ? `map to ${write(schema.additionalProperties, components, depth, seen)}` : 'object'
+  if (schema.type === 'object')
+    return schema.additionalProperties ? `map to ${write(schema.additionalProperties, components, depth, seen)}` : 'object'
   return [schema.type ?? 'anything', schema.format && `(${schema.format})`, bounds(schema)].filter(Boolean).join(' ')
 }
 
@@ -42,7 +43,7 @@ const bounds = ({ minimum, maximum, minLength, maxLength }) => {
   const from = [minimum, minLength].find((value) => !tooLarge(value))
   const to = [maximum, maxLength].find((value) => !tooLarge(value))
   if (from === undefined && to === undefined) return undefined
-  return `${from ?? ''}…${to ?? ''}${minLength ?? maxLength ? ' characters' : ''}`
+  return `${from ?? ''}…${to ?? ''}${(minLength ?? maxLength) ? ' characters' : ''}`
 }
 
 const bodyOf = (holder) => Object.values(holder?.content ?? {})[0]?.schema
@@ -82,7 +83,13 @@ const showAnswers = (responses, components) => {
     make(
       'table',
       {},
-      make('tbody', {}, ...bad.map(([status, { description }]) => make('tr', {}, make('th', { scope: 'row' }, status), make('td', {}, ...prose(description))))),
+      make(
+        'tbody',
+        {},
+        ...bad.map(([status, { description }]) =>
+          make('tr', {}, make('th', { scope: 'row' }, status), make('td', {}, ...prose(description))),
+        ),
+      ),
     ),
   ]
 }
@@ -125,7 +132,13 @@ const showProblems = (problems) =>
         'tbody',
         {},
         ...problems.map(({ code, status, title, detail }) =>
-          make('tr', { id: code }, make('td', {}, make('code', {}, code)), make('td', {}, String(status)), make('td', {}, detail ? `${title}. ${detail}` : title)),
+          make(
+            'tr',
+            { id: code },
+            make('td', {}, make('code', {}, code)),
+            make('td', {}, String(status)),
+            make('td', {}, detail ? `${title}. ${detail}` : title),
+          ),
         ),
       ),
     ),
@@ -153,7 +166,9 @@ const show = (description) => {
     )
   }
   main.append(showProblems(description['x-problems'] ?? []))
-  const links = [...main.querySelectorAll('h2')].map((title) => make('li', {}, make('a', { href: `#${title.id}` }, title.textContent)))
+  const links = [...main.querySelectorAll('h2')].map((title) =>
+    make('li', {}, make('a', { href: `#${title.id}` }, title.textContent)),
+  )
   document.querySelector('#contents').append(make('ul', {}, ...links), make('a', { href: '/openapi.json' }, 'openapi.json'))
   const wanted = location.hash && document.querySelector(`[id="${CSS.escape(location.hash.slice(1))}"]`)
   if (wanted) {

@@ -1,7 +1,9 @@
 /** What every answer has in common, whichever route it is. */
 import { connect } from 'node:net'
 import { expect } from 'vitest'
+import { eventually } from '../../../../test/support/database.ts'
 import { keyOf, test } from '../../../../test/support/http-scene.ts'
+import { startProxy } from '../../../../test/support/proxy.ts'
 
 test('[O-03] a job that is enqueued over HTTP can be looked at', async ({ http }) => {
   const { post, get } = await http()
@@ -23,7 +25,11 @@ test('[O-03] whatever is refused is a problem with a stable code and says what t
     [app.inject({ method: 'PUT', url: '/api/jobs/1', headers: json, payload: '{}' }), 405, 'METHOD_NOT_ALLOWED'],
     [app.inject({ method: 'POST', url: '/api/jobs', headers: json, payload: '{"kind"' }), 400, 'INVALID_JSON'],
     [app.inject({ method: 'POST', url: '/api/jobs', headers: json, payload: '{"__proto__":{}}' }), 400, 'INVALID_JSON'],
-    [app.inject({ method: 'POST', url: '/api/jobs', headers: { 'content-type': 'text/plain' }, payload: 'x' }), 415, 'JSON_REQUIRED'],
+    [
+      app.inject({ method: 'POST', url: '/api/jobs', headers: { 'content-type': 'text/plain' }, payload: 'x' }),
+      415,
+      'JSON_REQUIRED',
+    ],
     [post('/api/jobs', { kind: 'idle', payload: 'x'.repeat(3_000) }), 413, 'BODY_TOO_LARGE'],
     [post('/api/jobs', { kind: 'unknown' }), 422, 'UNKNOWN_KIND'],
     [post('/api/jobs', { kind: 7, more: 1 }), 422, 'INVALID_REQUEST'],
@@ -47,7 +53,11 @@ test('[O-03] whatever is refused is a problem with a stable code and says what t
 test('[O-03] a refusal names each field that is wrong', async ({ http }) => {
   const { post } = await http()
   const { errors } = (await post('/api/jobs', { kind: '', options: { priority: 5_000, delay: 'soon' } })).json()
-  expect(errors.map(({ field }: { field: string }) => field)).toEqual(['body.kind', 'body.options.delay', 'body.options.priority'])
+  expect(errors.map(({ field }: { field: string }) => field)).toEqual([
+    'body.kind',
+    'body.options.delay',
+    'body.options.priority',
+  ])
 })
 
 test('[O-03] a wrong method is answered with the right ones', async ({ http }) => {
@@ -77,11 +87,36 @@ test('[O-03] an error that nobody expected is logged and not shown', async ({ ht
   expect(lines.join('')).toMatch(/column .*payload.* does not exist/)
 })
 
-test('[E-27] while the database is away the answer is 503, and afterwards everything is as before', async ({ http, database }) => {
+test('[E-27] while the database is away the answer is 503 and says when to try again', async ({ http, database }) => {
+  const proxy = await startProxy(database.url)
+  const { get, post } = await http({ options: { database: proxy.through(database.url) } })
+  expect((await post('/api/jobs', { kind: 'idle' })).statusCode).toBe(201)
+  await proxy.stop()
+  for (const answer of [await get('/api/jobs/1'), await post('/api/jobs', { kind: 'idle' })]) {
+    expect(answer.json()).toMatchObject({ status: 503, code: 'DATABASE_UNREACHABLE' })
+    expect(answer.headers['retry-after']).toBe('2')
+    expect(answer.body).not.toMatch(/ENOENT|ECONN|sock/i)
+  }
+  expect((await get('/livez')).statusCode).toBe(200)
+})
+
+test('[E-27] a connection that breaks on the way costs one answer', async ({ http, client }) => {
   const { get, post } = await http()
-  await post('/api/jobs', { kind: 'idle' })
-  await database.away?.()
-  void get
+  const { id } = (await post('/api/jobs', { kind: 'idle' })).json()
+  await client.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+  )
+  await eventually(async () => (await get(`/api/jobs/${id}`)).statusCode === 200)
+})
+
+test('[O-03] what takes too long is answered with 504 and what to do', async ({ http, client }) => {
+  const { get, post } = await http({ options: { lookTime: '40ms' }, limits: { answerMsMax: 120 } })
+  const { id } = (await post('/api/jobs', { kind: 'idle' })).json()
+  await client.query('begin')
+  await client.query('lock table sluice.job in access exclusive mode')
+  expect((await get(`/api/jobs/${id}`)).json()).toMatchObject({ status: 504, code: 'LOOK_TOO_LONG' })
+  expect((await post('/api/jobs', { kind: 'idle' })).json()).toMatchObject({ status: 504, code: 'ANSWER_TOO_LATE' })
+  await client.query('rollback')
 })
 
 test('[O-03] a client that sends too slowly is cut', async ({ http }) => {

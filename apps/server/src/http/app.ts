@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { type Clock, type Engine, systemClock } from '@sluice/engine'
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
 import type { Access } from '../access/access.ts'
 import { securityHeaders } from '../access/security-headers.ts'
@@ -41,7 +41,7 @@ export async function createHttp({ engine, access, telemetry, config = {} }: Htt
   const clock = config.clock ?? systemClock
   const app = fastify({
     loggerInstance: telemetry.log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
     bodyLimit: limits.bodyBytesMax,
@@ -70,7 +70,7 @@ export async function createHttp({ engine, access, telemetry, config = {} }: Htt
   const replays = new Replays(engine, limits)
 
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ ...securityHeaders, 'request-id': request.id, 'cache-control': 'no-store' })
+    reply.headers(commonHeaders(request))
     if (request.url.length > limits.urlCharsMax) throw refuse('URL_TOO_LONG')
   })
   app.addHook('preClose', async () => live.close())
@@ -96,9 +96,13 @@ async function sendProblem(error: unknown, request: FastifyRequest, reply: Fasti
   if (refused.unexpected) request.log.error({ err: error, requestId: request.id, method: request.method }, 'request failed')
   return reply
     .code(refused.row.status)
-    .headers(headersOf(refused))
+    .headers({ ...commonHeaders(request), ...headersOf(refused) })
     .serializer(JSON.stringify)
     .send(toProblem(refused, request.id))
+}
+
+function commonHeaders({ id }: FastifyRequest): Record<string, string> {
+  return { ...securityHeaders, 'request-id': id, 'cache-control': 'no-store' }
 }
 
 /** Bodies are JSON, or nothing at all. */

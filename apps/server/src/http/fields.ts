@@ -24,18 +24,28 @@ export const time = z.iso
 
 /** A duration as people write it, or milliseconds. */
 export const duration = z
-  .union([z.number().min(0).max(3_155_760_000_000), z.string().regex(/^\d{1,12}(\.\d{1,6})?(ms|s|m|h|d)$/, 'write 250ms, 2s, 10m, 1h, 7d or milliseconds')])
+  .union([
+    z.number().min(0).max(3_155_760_000_000),
+    z.string().regex(/^\d{1,12}(\.\d{1,6})?(ms|s|m|h|d)$/, 'write 250ms, 2s, 10m, 1h, 7d or milliseconds'),
+  ])
   .transform((given) => given as number | `${number}s`)
   .describe('250ms, 2s, 10m, 1h, 7d or milliseconds')
 
 /** JSON that PostgreSQL takes. */
 export const json = z
   .json()
-  .refine((value) => isStorable(JSON.stringify(value).replaceAll(/\\u0000/g, '\0')), 'contains a NUL character or half of a surrogate pair')
+  .refine(
+    (value) => isStorable(JSON.stringify(value).replaceAll(/\\u0000/g, '\0')),
+    'contains a NUL character or half of a surrogate pair',
+  )
 
 export const paging = (pageMax: number) => ({
   cursor: text(500).optional().describe('`next` of the page before.'),
-  limit: z.coerce.number<string>().pipe(z.int().min(1).max(pageMax)).optional().describe('Rows of a page, 50 unless said otherwise.'),
+  limit: z.coerce
+    .number<string>()
+    .pipe(z.int().min(1).max(pageMax))
+    .optional()
+    .describe('Rows of a page, 50 unless said otherwise.'),
 })
 
 export const emptyBody = z.union([z.undefined(), z.null(), z.strictObject({})]).optional()

@@ -17,7 +17,9 @@ export class Methods {
 
   /** In the order of the alphabet; empty for an unknown address. */
   of(path: string): string[] {
-    const methods = [...this.#byPattern.values()].filter(({ matches }) => matches.test(path)).flatMap(({ methods }) => [...methods])
+    const methods = [...this.#byPattern.values()]
+      .filter(({ matches }) => matches.test(path))
+      .flatMap(({ methods }) => [...methods])
     return [...new Set(methods)].toSorted()
   }
 }

@@ -22,8 +22,17 @@ export async function describe(app: FastifyInstance, version: string): Promise<v
       tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
       components: {
         securitySchemes: {
-          key: { type: 'http', scheme: 'bearer', description: 'An API key, `sluice_<id>_<secret>`. On this machine none is needed unless configured.' },
-          session: { type: 'apiKey', in: 'cookie', name: 'sluice_session', description: 'The cookie of somebody who signed in to the dashboard.' },
+          key: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'An API key, `sluice_<id>_<secret>`. On this machine none is needed unless configured.',
+          },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: 'sluice_session',
+            description: 'The cookie of somebody who signed in to the dashboard.',
+          },
         },
       },
       security: [{ key: [] }, { session: [] }],

@@ -70,7 +70,8 @@ export const httpProblems = {
   INVALID_JSON: {
     status: 400,
     title: 'The body is no JSON',
-    detail: 'The body cannot be read as JSON, or its length is wrong. Send well-formed JSON, without __proto__ or constructor.prototype.',
+    detail:
+      'The body cannot be read as JSON, or its length is wrong. Send well-formed JSON, without __proto__ or constructor.prototype.',
   },
   NOT_FOUND: { status: 404, title: 'There is nothing here' },
   UNKNOWN_ROUTE: { status: 404, title: 'No such address', detail: 'There is no such address. /openapi.json lists all of them.' },
@@ -79,7 +80,8 @@ export const httpProblems = {
   BODY_TOO_LARGE: {
     status: 413,
     title: 'The body is too large',
-    detail: 'Send less at once: many small requests instead of a large one. Store large data elsewhere and enqueue a reference to it.',
+    detail:
+      'Send less at once: many small requests instead of a large one. Store large data elsewhere and enqueue a reference to it.',
   },
   URL_TOO_LONG: { status: 414, title: 'The address is too long', detail: 'Shorten the filters in the query.' },
   NOT_JSON: {

@@ -42,7 +42,11 @@ export interface Answered<S, B> {
 
 export type Answer<A extends Answers> = { [S in keyof A]: Answered<S, Readable<z.output<A[S]>>> }[keyof A]
 
-export function answer<S extends number, const B>(status: S, body: B, headers: Readonly<Record<string, string>> = {}): Answered<S, B> {
+export function answer<S extends number, const B>(
+  status: S,
+  body: B,
+  headers: Readonly<Record<string, string>> = {},
+): Answered<S, B> {
   return { status, body, headers }
 }
 
@@ -91,7 +95,9 @@ const keyHeader = z.object({
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible characters, without spaces')
     .optional()
-    .describe('A repetition with the same key gets the first answer, for 24 hours, and does nothing. Take a new one for each request.'),
+    .describe(
+      'A repetition with the same key gets the first answer, for 24 hours, and does nothing. Take a new one for each request.',
+    ),
 })
 
 export function routeAdder(app: FastifyInstance, guard: Guard, replays: Replays): AddRoute {
@@ -99,15 +105,15 @@ export function routeAdder(app: FastifyInstance, guard: Guard, replays: Replays)
     const { method, url, action, tag, summary, description, params, query, body, answers, handle } = route
     const replayed = method === 'POST' && route.replay !== false
     const schema: FastifySchema & Record<string, unknown> = {
-        summary,
-        tags: [tag],
-        ...(description === undefined ? {} : { description }),
-        ...(action === 'anyone' ? { security: [] } : { 'x-role': requiredRole(action) }),
-        ...(params ? { params } : {}),
-        ...(query ? { querystring: query } : {}),
-        ...(body ? { body } : {}),
-        ...(replayed ? { headers: keyHeader } : {}),
-        response: { ...answers, ...problems(statusesOf(route, replayed)) },
+      summary,
+      tags: [tag],
+      ...(description === undefined ? {} : { description }),
+      ...(action === 'anyone' ? { security: [] } : { 'x-role': requiredRole(action) }),
+      ...(params ? { params } : {}),
+      ...(query ? { querystring: query } : {}),
+      ...(body ? { body } : {}),
+      ...(replayed ? { headers: keyHeader } : {}),
+      response: { ...answers, ...problems(statusesOf(route, replayed)) },
     }
     app.route({
       method,
@@ -131,7 +137,11 @@ export function routeAdder(app: FastifyInstance, guard: Guard, replays: Replays)
         const given = replayed ? await replays.once(request, caller, { act: () => handle(asked), write }) : await handle(asked)
         if (reply.sent) return reply
         const { status, headers, text } = 'replayed' in given ? given.replayed : write(given)
-        return reply.code(status).headers({ 'content-type': 'application/json; charset=utf-8', ...headers }).serializer(asIs).send(text)
+        return reply
+          .code(status)
+          .headers({ 'content-type': 'application/json; charset=utf-8', ...headers })
+          .serializer(asIs)
+          .send(text)
       },
     })
   }

@@ -7,7 +7,9 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { Clock, Timer } from '@sluice/engine'
-export interface Change { topic: string }
+export interface Change {
+  topic: string
+}
 
 export interface LiveEvent {
   readonly id: string

@@ -17,7 +17,8 @@ export function addJobRoutes(add: AddRoute, { engine, limits }: Ground): void {
     action: 'jobs.enqueue',
     tag: 'jobs',
     summary: 'Enqueue a job',
-    description: 'Of any kind that the database knows; this process need not define it. 200 when a job with the same key was there already.',
+    description:
+      'Of any kind that the database knows; this process need not define it. 200 when a job with the same key was there already.',
     body: jobRequest,
     answers: { 200: enqueued, 201: enqueued },
     handle: async ({ body, settle }) =>
