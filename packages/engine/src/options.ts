@@ -8,6 +8,7 @@ import { encodeClass, type LaneLimits } from './lane/limits.ts'
 import type { MigrationSet } from './postgres/migrate.ts'
 import type { RunKind } from './run/run-kind.ts'
 import type { Schedule } from './schedule/schedule.ts'
+import { KeyRing } from './secret/key-ring.ts'
 import { type Clock, systemClock } from './support/clock.ts'
 import { type Duration, toMs } from './support/duration.ts'
 import { SluiceError } from './support/errors.ts'
@@ -34,6 +35,8 @@ export interface EngineOptions<Services = unknown> {
   readonly events?: readonly AnyEvent[]
   /** Schemas of packages that stand on the engine; brought up to date together with its own. */
   readonly migrations?: readonly MigrationSet[]
+  /** Master keys, for `engine.secrets`. Made with KeyRing.fromEnvOrFile. */
+  readonly secrets?: KeyRing | undefined
   /** Handed to every handler as its second argument. */
   readonly services?: Services
   /** Pools this process serves. An empty object serves none (a scheduler). Default: light 5–10, heavy 3–5. */
@@ -72,6 +75,7 @@ export interface Settled {
   readonly schedules: readonly Schedule[]
   readonly events: readonly AnyEvent[]
   readonly migrations: readonly MigrationSet[]
+  readonly secrets: KeyRing | undefined
   readonly services: unknown
   readonly pools: Readonly<Record<string, PoolSize>>
   readonly lead: boolean
@@ -112,6 +116,7 @@ const schema = z.strictObject({
       z.custom<AnyEvent>((event) => typeof event === 'function' && 'eventName' in event, 'is no event; make it with defineEvent'),
     )
     .optional(),
+  secrets: z.custom<KeyRing>((ring) => ring instanceof KeyRing, 'is no key ring; make it with KeyRing.fromEnvOrFile').optional(),
   pools: z.record(z.string().min(1).max(200), poolSchema).optional(),
   keepDays: z.int().min(1).max(3_650).optional(),
   crashesMax: z.int().min(3, 'must be 3 or more: two deaths make a suspect, the third one alone convicts').max(100).optional(),
@@ -170,6 +175,7 @@ export function settleOptions(options: EngineOptions): Settled {
     schedules: options.schedules ?? [],
     events: options.events ?? [],
     migrations: options.migrations ?? [],
+    secrets: options.secrets,
     services: options.services ?? {},
     pools: options.pools ?? { light: { core: 5, max: 10 }, heavy: { core: 3, max: 5 } },
     lead: options.lead ?? true,
