@@ -183,9 +183,9 @@ declare
 begin
   looked := 0;
   if of_owner is not null then
-    open rows for select x from sluice.lane x where x.owner <= of_owner and (x.owner, x.key) > (of_owner, after) order by x.owner, x.key;
+    open rows for select x.* from sluice.lane x where x.owner <= of_owner and (x.owner, x.key) > (of_owner, after) order by x.owner, x.key;
   else
-    open rows for select x from sluice.lane x where x.key > after order by x.key;
+    open rows for select x.* from sluice.lane x where x.key > after order by x.key;
   end if;
   loop
     fetch rows into l;
