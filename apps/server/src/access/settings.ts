@@ -1,7 +1,7 @@
 /**
  * How access is set up, checked at the door.
  */
-import { SluiceError } from '@sluice/engine'
+import { type Clock, SluiceError } from '@sluice/engine'
 import { z } from 'zod'
 
 export interface AccessSettings {
@@ -13,6 +13,8 @@ export interface AccessSettings {
   readonly sessionMinutesMax?: number
   /** … and without doing anything. Default 2 h. */
   readonly sessionIdleMinutesMax?: number
+  /** By which the limit on wrong keys forgets. */
+  readonly clock?: Pick<Clock, 'monotonic'>
 }
 
 const schema = z
