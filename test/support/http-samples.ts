@@ -133,7 +133,6 @@ export const samples: Readonly<Record<string, Make>> = {
   '200 GET /api/jobs/{id}': at('GET', (props) => props.waiting(), (id) => `/api/jobs/${id}`),
   '404 GET /api/jobs/{id}': get('/api/jobs/999999'),
   '200 GET /api/jobs/{id}/attempts': at('GET', (props) => props.failed(), (id) => `/api/jobs/${id}/attempts`),
-  '200 GET /api/jobs/{id}/log': at('GET', (props) => props.failed(), (id) => `/api/jobs/${id}/log`),
   '200 GET /api/jobs/{id}/why': at('GET', (props) => props.waiting(), (id) => `/api/jobs/${id}/why`),
   '200 POST /api/jobs/{id}/retry': at('POST', (props) => props.failed(), (id) => `/api/jobs/${id}/retry`, {}),
   '404 POST /api/jobs/{id}/retry': post('/api/jobs/999999/retry'),

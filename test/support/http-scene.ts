@@ -43,7 +43,10 @@ export const test = base.extend<HttpScene>({
       const access = new Access(engine, { requireKeys })
       const lines: string[] = []
       const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) })
-      const metrics = async () => ({ contentType: 'text/plain; version=0.0.4', text: '# nothing\n' })
+      const metrics = async () => {
+        await engine.pauses()
+        return { contentType: 'text/plain; version=0.0.4', text: '# nothing\n' }
+      }
       const app = await createHttp({ engine, access, telemetry: { log, metrics }, config })
       open.push(app)
       const send = (method: 'GET' | 'POST', url: string, headers: Record<string, string> = {}, body?: unknown) =>

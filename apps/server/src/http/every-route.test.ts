@@ -111,9 +111,11 @@ test('[E-27] every route says 503 while the database is away', async ({ routes, 
   await proxy.stop()
   for (const sample of asked) {
     const operation = operationOf(scene.operations, sample.method, sample.url)
-    if (operation && has(operation, 503)) expect(await scene.ask(sample), `${sample.method} ${sample.url}`).toBe(503)
+    if (operation && has(operation, 503) && operation.path !== '/api/session') expect(await scene.ask(sample), nameOf(operation)).toBe(503)
   }
-  for (const operation of scene.operations.filter((one) => has(one, 503) && one.role)) await scene.ask({ method: operation.method, url: place(operation), headers: reader })
+  // Whoever brings a key is looked up, so that even a route which needs nothing else has to say so.
+  for (const operation of scene.operations.filter((one) => has(one, 503) && one.role))
+    expect(await scene.ask({ method: operation.method, url: place(operation), headers: reader }), nameOf(operation)).toBe(503)
 })
 
 test('[O-03] every route says 504 when it takes too long', async ({ routes, client }) => {

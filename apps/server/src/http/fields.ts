@@ -13,7 +13,8 @@ export const text = (charsMax: number): z.ZodString => z.string().min(1).max(cha
 export const name = text(200)
 export const id = z.int().min(1).max(Number.MAX_SAFE_INTEGER)
 /** In an address everything is text. */
-export const idInUrl = z.coerce.number<string>().pipe(id)
+export const idInUrl = z.coerce.number<string>().int().min(1).max(Number.MAX_SAFE_INTEGER)
+export const countInUrl = (min: number, max: number) => z.coerce.number<string>().int().min(min).max(max)
 export const flag = z.enum(['true', 'false']).transform((word) => word === 'true')
 
 export const byId = z.strictObject({ id: idInUrl })
@@ -32,12 +33,27 @@ export const duration = z
   })
   .transform((given) => given as number | `${number}s`)
 
-/** JSON that PostgreSQL takes. */
-export const json = z.json().refine((value) => isStorable(readable(value)), unstorable)
+const depthMax = 100
+
+/** JSON that PostgreSQL takes, and that nobody's stack overflows on. */
+export const json = z
+  .unknown()
+  .refine((value) => !isDeeper(value, depthMax), `is nested deeper than ${depthMax} levels`)
+  .refine((value) => isDeeper(value, depthMax) || isStorable(readable(value)), unstorable)
+
+/** Level by level, not by calling itself: what it guards against is depth. */
+function isDeeper(value: unknown, levelsMax: number): boolean {
+  let level: unknown[] = [value]
+  for (let depth = 0; depth <= levelsMax; depth += 1) {
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []))
+    if (level.length === 0) return false
+  }
+  return true
+}
 
 /** Escapes that stand for what cannot be stored, undone: they are what `isStorable` looks for. */
 function readable(value: unknown): string {
-  return JSON.stringify(value).replaceAll(/(?<!\\)(?:\\\\)*\\u(?:0000|[dD][89a-fA-F]..)/g, '\0')
+  return (JSON.stringify(value) ?? '').replaceAll(/(?<!\\)(?:\\\\)*\\u(?:0000|[dD][89a-fA-F]..)/g, '\0')
 }
 
 /** JSON inside an address, as text. */
@@ -54,7 +70,7 @@ export const jsonInUrl = text(4_000)
 
 export const paging = {
   cursor: text(1_000).exactOptional().describe('`next` of the page before.'),
-  limit: z.coerce.number<string>().pipe(z.int().min(1).max(500)).exactOptional().describe('Rows of a page: 1 to 500, 50 when left out.'),
+  limit: countInUrl(1, 500).exactOptional().describe('Rows of a page: 1 to 500, 50 when left out.'),
 }
 
 /** A page, with where to go on. */

@@ -104,7 +104,7 @@ const keyHeader = z.object({
 
 export function routeAdder(app: FastifyInstance, guard: Guard, replays: Replays): AddRoute {
   return (route) => {
-    const { method, url, action, tag, summary, description, params, query, body, answers, handle } = route
+    const { method, url, action, tag, summary, description, params, query, body, answers } = route
     const replayed = method === 'POST' && route.replay !== false
     const schema: FastifySchema & Record<string, unknown> = {
       summary,
@@ -183,7 +183,7 @@ const asIs = (text: unknown): string => String(text)
 
 /** What it can refuse with, by the sort of route it is. */
 function statusesOf(
-  { method, action, params, query, body, refuses = [], offline }: Omit<Route<z.ZodType, z.ZodType, z.ZodType, Answers>, 'handle'>,
+  { method, action, params, query, body, refuses = [], offline }: Omit<Route<z.ZodType, z.ZodType, z.ZodType, Answers>, 'handle' | 'target'>,
   replayed: boolean,
 ): Set<number> {
   const writes = method !== 'GET'

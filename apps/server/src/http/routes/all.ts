@@ -14,6 +14,7 @@ import { addJobDeeds } from './job-deeds.ts'
 import { addJobRoutes } from './jobs.ts'
 import { addLaneRoutes } from './lanes.ts'
 import { addLiveRoute } from './live.ts'
+import { addOverviewRoutes } from './overview.ts'
 import { addOwnerRoutes } from './owners.ts'
 import { addPublishedRoutes } from './published.ts'
 import { addRunRoutes } from './runs.ts'
@@ -46,6 +47,7 @@ export function addRoutes(add: AddRoute, ground: Ground): void {
   addWorkerRoutes(add, ground)
   addScheduleRoutes(add, ground)
   addPublishedRoutes(add, ground)
+  addOverviewRoutes(add, ground)
   addLiveRoute(add, ground)
   addAccessRoutes(add, ground)
 }

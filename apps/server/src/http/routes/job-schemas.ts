@@ -114,6 +114,8 @@ export const bulkRequest = z
     filter: jobFilter,
     dryRun: z.boolean().exactOptional().describe('Only say how many it would be.'),
     max: z.int().min(1).max(10_000).exactOptional().describe('At most so many at once.'),
+    cursor: text(1_000).exactOptional().describe('`next` of the answer before.'),
+    reason: text(1_000).exactOptional().describe('Told to those who look at a canceled job.'),
   })
   .meta({ id: 'BulkRequest' })
 
@@ -122,7 +124,8 @@ export const bulkAnswer = z
     matched: z.int(),
     changed: z.int(),
     answers: z.record(z.string(), z.int()).describe('How many got which answer.'),
-    more: z.boolean().describe('There may be more that fit: ask again.'),
+    more: z.boolean().describe('It stopped before it had seen all jobs: ask again, or go on from `next`.'),
+    next: z.string().optional(),
   })
   .meta({ id: 'BulkAnswer' })
 

@@ -2,7 +2,7 @@
  * Events of the engine: what was published, by whom, and what it caused. (Live updates of this API are at /api/events.)
  */
 import { z } from 'zod'
-import { byId, id, idInUrl, json, name } from '../fields.ts'
+import { byId, countInUrl, id, idInUrl, json, name } from '../fields.ts'
 import { notFound } from '../problem.ts'
 import { type AddRoute, answer } from '../route.ts'
 import type { Ground } from './all.ts'
@@ -33,7 +33,7 @@ export function addPublishedRoutes(add: AddRoute, { engine, limits }: Ground): v
       type: name.exactOptional(),
       owner: name.exactOptional(),
       before: idInUrl.exactOptional().describe('Older than this one: `next` of the page before.'),
-      limit: z.coerce.number<string>().pipe(z.int().min(1).max(limits.pageMax)).exactOptional(),
+      limit: countInUrl(1, limits.pageMax).exactOptional(),
     }),
     answers: { 200: z.object({ items: z.array(published), next: id.optional().describe('`before` of the next page.') }) },
     handle: async ({ query }) => {

@@ -2,7 +2,7 @@
  * Schedules: cron expressions in a time zone that enqueue jobs.
  */
 import { z } from 'zod'
-import { byName, done, duration, id, nothing, resumed, text, withReason } from '../fields.ts'
+import { byName, countInUrl, done, duration, id, nothing, resumed, text, withReason } from '../fields.ts'
 import { notFound } from '../problem.ts'
 import { type AddRoute, answer } from '../route.ts'
 import type { Ground } from './all.ts'
@@ -68,7 +68,7 @@ export function addScheduleRoutes(add: AddRoute, { engine }: Ground): void {
     tag,
     summary: 'Show a schedule and when it fires next',
     params: byName,
-    query: z.strictObject({ fires: z.coerce.number<string>().pipe(z.int().min(0).max(100)).exactOptional().describe('How many; 5 when left out.') }),
+    query: z.strictObject({ fires: countInUrl(0, 100).exactOptional().describe('How many; 5 when left out.') }),
     answers: { 200: shown },
     refuses: [404],
     handle: async ({ params, query }) => answer(200, await engine.schedules.show(params.name, query)),

@@ -4,6 +4,10 @@
 import { z } from 'zod'
 import { id } from '../fields.ts'
 
+export const bounded = z
+  .object({ count: z.int(), more: z.boolean().describe('There are more than this.') })
+  .meta({ id: 'Bounded', description: 'A number that was not counted further than it is worth.' })
+
 const paused = z.object({ reason: z.string().nullable(), since: z.date() }).nullable()
 
 export const worker = z
@@ -45,3 +49,16 @@ export const kind = z
     paused,
   })
   .meta({ id: 'Kind' })
+
+export const pool = z
+  .object({
+    name: z.string(),
+    workers: z.int().describe('Processes that are alive and work for it.'),
+    core: z.int().describe('Jobs they run at once, together …'),
+    max: z.int().describe('… and while a backlog stands.'),
+    running: z.int().describe('As of their last beats.'),
+    ready: bounded,
+    next: z.object({ job: id, since: z.date() }).optional().describe('The job that is next, and since when it could have run.'),
+    paused,
+  })
+  .meta({ id: 'Pool' })
