@@ -109,7 +109,10 @@ export class Engine implements Executor {
     const limited = async () => ({ on: await this.#ready(), payloadBytesMax: this.#payloadBytesMax })
     this.schedules = new Schedules(limited, () => this.#scheduler.hear())
     this.events = new Events(limited)
-    this.inspect = new Inspect(() => this.#looking())
+    const onCanceled = (ids: Iterable<number>): void => {
+      for (const id of ids) this.#worker.cancel(id)
+    }
+    this.inspect = new Inspect({ ready, clock, onCanceled })
     this.#heartbeat = new Heartbeat({
       database,
       clock,
