@@ -12,6 +12,7 @@ import { KeyRing } from './secret/key-ring.ts'
 import { type Clock, systemClock } from './support/clock.ts'
 import { type Duration, toMs } from './support/duration.ts'
 import { SluiceError } from './support/errors.ts'
+import type { Observer } from './support/fact.ts'
 import { noProbe, type Probe } from './support/fail-point.ts'
 import { type Log, standardErrorLog } from './support/log.ts'
 
@@ -62,6 +63,8 @@ export interface EngineOptions<Services = unknown> {
   /** Turn off behind a pooler that does not keep prepared statements. Found out by itself when left out. */
   readonly prepare?: boolean
   readonly log?: Log
+  /** Hears of everything that happens here, at once and in passing: for counters and charts. Must be quick. */
+  readonly observe?: Observer
   readonly clock?: Clock
   readonly random?: () => number
   /** Called at named places; tests let the process die there. */
@@ -89,6 +92,7 @@ export interface Settled {
   readonly lookMsMax: number
   readonly prepare: boolean
   readonly log: Log
+  readonly observe: Observer | undefined
   readonly clock: Clock
   readonly random: () => number
   readonly probe: Probe
@@ -123,6 +127,9 @@ const schema = z.strictObject({
   payloadBytesMax: z.int().min(1_000).max(100_000_000).optional(),
   poolMax: z.int().min(2).max(1_000).optional(),
   lead: z.boolean().optional(),
+  observe: z
+    .custom<Observer>((observe) => typeof observe === 'function', 'is no function; it is called with each fact')
+    .optional(),
   prepare: z.boolean().optional(),
   // Durations are checked where they are read, the rest by its type.
   ...Object.fromEntries(
@@ -189,6 +196,7 @@ export function settleOptions(options: EngineOptions): Settled {
     lookMsMax: Math.max(1, Math.ceil(toMs(options.lookTime ?? '5s', 'lookTime'))),
     prepare: options.prepare ?? true,
     log: options.log ?? standardErrorLog,
+    observe: options.observe,
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
     probe: options.probe ?? noProbe,
