@@ -40,7 +40,7 @@ export function requestFor({ resolve }: Description, operation: Operation): fc.A
     if (schema['enum']) return fc.constantFrom(...(schema['enum'] as unknown[]))
     const alternatives = (schema['anyOf'] ?? schema['oneOf']) as Schema[] | undefined
     if (alternatives) return fc.oneof(...alternatives.map((one) => value(one, depth)))
-    switch (schema.type) {
+    switch (schema.type ?? 'anything') {
       case 'integer':
         return fc.integer({ min: bound(schema['minimum'], -1_000), max: bound(schema['maximum'], 100_000) })
       case 'number':
@@ -78,8 +78,13 @@ export function requestFor({ resolve }: Description, operation: Operation): fc.A
       key: fc.option(fc.constantFrom('k1', 'k2', 'k3', 'not a key'), { nil: undefined }),
     })
     .map(({ path, query, body, key }) => {
-      const address = places.reduce((url, { name }, index) => url.replace(`{${name}}`, encodeURIComponent(asText(path[index]) || 'x')), operation.path)
-      const search = Object.entries(query).flatMap(([name, one]) => [one].flat().map((single) => `${name}=${encodeURIComponent(asText(single))}`))
+      const address = places.reduce(
+        (url, { name }, index) => url.replace(`{${name}}`, encodeURIComponent(asText(path[index]) || 'x')),
+        operation.path,
+      )
+      const search = Object.entries(query).flatMap(([name, one]) =>
+        [one].flat().map((single) => `${name}=${encodeURIComponent(asText(single))}`),
+      )
       return {
         url: search.length > 0 ? `${address}?${search.join('&')}` : address,
         body,
@@ -91,7 +96,20 @@ export function requestFor({ resolve }: Description, operation: Operation): fc.A
 const anything: fc.Arbitrary<unknown> = fc.oneof(fc.constantFrom(...hostile), fc.jsonValue({ maxDepth: 1 }), fc.maxSafeInteger())
 
 function words(schema: Schema): fc.Arbitrary<string> {
-  const known = fc.constantFrom('idle', 'walk', 'happened', 'light', 'ann', 'nightly', '1h', '2s', '{}', '{"a":1}', '2030-01-01T00:00:00Z', '5 0 * * *')
+  const known = fc.constantFrom(
+    'idle',
+    'walk',
+    'happened',
+    'light',
+    'ann',
+    'nightly',
+    '1h',
+    '2s',
+    '{}',
+    '{"a":1}',
+    '2030-01-01T00:00:00Z',
+    '5 0 * * *',
+  )
   const charsMax = Math.min(bound(schema['maxLength'], 50), 50)
   return fc.oneof(known, fc.string({ minLength: 1, maxLength: charsMax, unit: 'grapheme' }), fc.constantFrom(...hostile))
 }

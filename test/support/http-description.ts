@@ -14,7 +14,12 @@ export interface Operation {
   /** With `{id}` or `{name}` in it. */
   readonly path: string
   readonly role: 'read' | 'operate' | 'admin' | undefined
-  readonly parameters: readonly { readonly name: string; readonly in: 'path' | 'query' | 'header'; readonly required: boolean; readonly schema: Schema }[]
+  readonly parameters: readonly {
+    readonly name: string
+    readonly in: 'path' | 'query' | 'header'
+    readonly required: boolean
+    readonly schema: Schema
+  }[]
   readonly body: Schema | undefined
   readonly statuses: readonly number[]
 }
@@ -52,7 +57,8 @@ export const nameOf = ({ method, path }: Operation): string => `${method} ${path
 export function operationOf(operations: readonly Operation[], method: string, url: string): Operation | undefined {
   const path = url.split('?')[0] ?? ''
   const fits = (operation: Operation): boolean =>
-    operation.method === method && new RegExp(`^${operation.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path)
+    operation.method === method &&
+    new RegExp(`^${operation.path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path)
   // A fixed address comes before one with a place in it.
   return operations.filter(fits).toSorted((a, b) => a.path.split('{').length - b.path.split('{').length)[0]
 }

@@ -7,14 +7,17 @@ import { test } from '../../../../test/support/http-scene.ts'
 
 const stack = /\n\s+at |\bat \S+ \(|\.[jt]s:\d+|node_modules|select .* from sluice|\bpg_/
 
-test('[O-03] whatever is sent to whichever route, it answers as documented, without a stack trace', { timeout: 120_000 }, async ({ http }) => {
+test('[O-03] whatever is sent to whichever route, it answers as documented, without a stack trace', { timeout: 120_000 }, async ({
+  http,
+}) => {
   const { app } = await http()
   const description = await describeApi(app)
   const runs = Number(process.env['SLUICE_CHANCES'] ?? 25)
   for (const operation of description.operations.filter(({ path }) => path !== '/api/events')) {
     await fc.assert(
       fc.asyncProperty(requestFor(description, operation), async ({ url, body, headers }) => {
-        const payload = body === undefined ? {} : { payload: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } }
+        const payload =
+          body === undefined ? {} : { payload: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } }
         const answer = await app.inject({ method: operation.method, url, ...payload })
         // A name in the address may hold a slash or nothing, and then it is another address.
         const documented = [...operation.statuses, 404, 405, 414]

@@ -45,7 +45,7 @@ export const json = z
 function isDeeper(value: unknown, levelsMax: number): boolean {
   let level: unknown[] = [value]
   for (let depth = 0; depth <= levelsMax; depth += 1) {
-    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []))
+    level = level.flatMap((one): unknown[] => (typeof one === 'object' && one !== null ? Object.values(one) : []))
     if (level.length === 0) return false
   }
   return true
@@ -84,7 +84,9 @@ export const listOf = <T extends z.ZodType>(item: T) =>
         until: z.date().optional().describe('When the oldest row that it looked at was made; not there when it looked at all.'),
       })
       .optional()
-      .describe('How far it looked, where the filter has no index of its own. A page may be short, even empty, and still have a next one.'),
+      .describe(
+        'How far it looked, where the filter has no index of its own. A page may be short, even empty, and still have a next one.',
+      ),
   })
 
 const reason = text(1_000).exactOptional().describe('Why, for those who look at it later.')

@@ -17,7 +17,14 @@ import { HttpRefusal } from './problem.ts'
 const nobody: Caller = { kind: 'local', role: 'read', id: 'nobody', name: 'nobody' }
 
 /** Recorded where they happen, with what is known there. */
-const recordedByAccess = new Set(['KEY_REQUIRED', 'KEY_INVALID', 'KEY_EXPIRED', 'KEY_REVOKED', 'SESSION_ENDED', 'TOO_MANY_FAILURES'])
+const recordedByAccess = new Set([
+  'KEY_REQUIRED',
+  'KEY_INVALID',
+  'KEY_EXPIRED',
+  'KEY_REVOKED',
+  'SESSION_ENDED',
+  'TOO_MANY_FAILURES',
+])
 
 export interface Deed {
   readonly action: string
@@ -69,9 +76,11 @@ export class Guard {
   async record(request: FastifyRequest, { action, target, outcome, detail }: Deed): Promise<void> {
     const caller = this.#callers.get(request)
     const address = request.socket.remoteAddress
-    await this.#access.audit.record({ caller, address, action, target: target ?? targetOf(request), outcome, detail }).catch((error: unknown) => {
-      request.log.error({ err: error, action, outcome, caller: caller?.id, requestId: request.id }, 'audit entry lost')
-    })
+    await this.#access.audit
+      .record({ caller, address, action, target: target ?? targetOf(request), outcome, detail })
+      .catch((error: unknown) => {
+        request.log.error({ err: error, action, outcome, caller: caller?.id, requestId: request.id }, 'audit entry lost')
+      })
   }
 
   async #authenticate(request: FastifyRequest): Promise<Caller | Refusal> {
@@ -83,7 +92,7 @@ export class Guard {
 
 /** What stands in the address: the id of a job, the name of a lane. */
 function targetOf({ params }: FastifyRequest): string | undefined {
-  const [first] = Object.values((params ?? {}) as Record<string, unknown>)
+  const [first] = Object.values((params ?? {}) as Record<string, string | number>)
   return first === undefined ? undefined : String(first)
 }
 

@@ -49,7 +49,9 @@ interface Document {
 }
 
 interface Operation {
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: { readonly anyOf?: readonly { readonly type?: string }[] } }>> }
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema: { readonly anyOf?: readonly { readonly type?: string }[] } }>>
+  }
 }
 
 /** Every schema comes as it goes in and as it comes out; those that no route speaks of are left out. A body that may be null need not be sent. */
@@ -76,7 +78,9 @@ function tidy(document: Document): Document {
 function withBody(operation: Operation): Operation {
   const schema = operation.requestBody?.content['application/json']?.schema
   const optional = schema?.anyOf?.some(({ type }) => type === 'null') ?? false
-  return operation.requestBody ? { ...operation, requestBody: { ...operation.requestBody, required: !optional } as never } : operation
+  return operation.requestBody
+    ? { ...operation, requestBody: { ...operation.requestBody, required: !optional } as never }
+    : operation
 }
 
 /** Every code with its status, for the page that explains them. */

@@ -17,7 +17,8 @@ export interface ProblemRow {
 const away = {
   status: 503,
   title: 'The database is away',
-  detail: 'The database does not answer. Nothing was changed; try again in a moment. /readyz says what is not ready.',
+  detail:
+    'The database does not answer. Try again in a moment; a change with the same Idempotency-Key, so that it happens once. /readyz says what is not ready.',
   retryAfterSeconds: 2,
 } as const
 

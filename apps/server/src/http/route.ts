@@ -183,7 +183,15 @@ const asIs = (text: unknown): string => String(text)
 
 /** What it can refuse with, by the sort of route it is. */
 function statusesOf(
-  { method, action, params, query, body, refuses = [], offline }: Omit<Route<z.ZodType, z.ZodType, z.ZodType, Answers>, 'handle' | 'target'>,
+  {
+    method,
+    action,
+    params,
+    query,
+    body,
+    refuses = [],
+    offline,
+  }: Omit<Route<z.ZodType, z.ZodType, z.ZodType, Answers>, 'handle' | 'target'>,
   replayed: boolean,
 ): Set<number> {
   const writes = method !== 'GET'

@@ -84,7 +84,8 @@ function addKeyRoutes(add: AddRoute, { access }: Ground): void {
     action: 'keys.create',
     tag: 'access',
     summary: 'Make a key',
-    description: 'Its text is in this answer and nowhere else. It is not repeated for an Idempotency-Key: a key whose answer got lost is revoked and made anew.',
+    description:
+      'Its text is in this answer and nowhere else. It is not repeated for an Idempotency-Key: a key whose answer got lost is revoked and made anew.',
     body: z.strictObject({ name: text(200), role, expiresAt: time.exactOptional() }),
     answers: { 201: key.extend({ text: z.string().describe('Shown once.') }).meta({ id: 'MadeKey' }) },
     replay: false,

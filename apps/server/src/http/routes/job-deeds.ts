@@ -3,7 +3,7 @@
  */
 import type { Engine } from '@sluice/engine'
 import { z } from 'zod'
-import { byId, done, id, nothing, text } from '../fields.ts'
+import { byId, done, nothing, text } from '../fields.ts'
 import { notFound, refuse } from '../problem.ts'
 import { type AddRoute, answer } from '../route.ts'
 import type { Ground } from './all.ts'
@@ -16,7 +16,8 @@ export function addJobDeeds(add: AddRoute, { engine, limits }: Ground): void {
     action: 'jobs.enqueue',
     tag: 'jobs',
     summary: 'Enqueue a job',
-    description: 'Of any kind that the database knows; this process need not define it. 200 when a job with the same key was there already.',
+    description:
+      'Of any kind that the database knows; this process need not define it. 200 when a job with the same key was there already.',
     body: jobRequest,
     answers: { 200: enqueued, 201: enqueued },
     handle: async ({ body, settle }) =>
@@ -45,7 +46,8 @@ export function addJobDeeds(add: AddRoute, { engine, limits }: Ground): void {
     action: 'jobs.bulk',
     tag: 'jobs',
     summary: 'Retry, cancel or discard all jobs that fit a filter',
-    description: 'Ask with `dryRun` first. What was changed is changed also when a later one is refused; `more` says that it is worth to ask again.',
+    description:
+      'Ask with `dryRun` first. What was changed is changed also when a later one is refused; `more` says that it is worth to ask again.',
     body: bulkRequest,
     answers: { 200: bulkAnswer },
     handle: async ({ body: { action, filter, ...options } }) => answer(200, await engine.inspect.bulk(action, filter, options)),
@@ -62,7 +64,10 @@ export function addJobDeeds(add: AddRoute, { engine, limits }: Ground): void {
     refuses: [404, 409],
     handle: async ({ params }) => {
       const verdict = (await engine.retry(params.id)).get(params.id)
-      if (verdict === 'conflict') throw refuse('CONFLICT', { detail: `Another job with the key of job ${params.id} is live. Wait for its end, or discard this one.` })
+      if (verdict === 'conflict')
+        throw refuse('CONFLICT', {
+          detail: `Another job with the key of job ${params.id} is live. Wait for its end, or discard this one.`,
+        })
       if (verdict !== 'retried') await refuseState(engine, params.id, 'Only failed jobs are retried.')
       return answer(200, { done: true })
     },
@@ -75,10 +80,15 @@ export function addJobDeeds(add: AddRoute, { engine, limits }: Ground): void {
     summary: 'Cancel a job, or everything below it as well',
     params: byId,
     body: z
-      .strictObject({ tree: z.boolean().exactOptional().describe('Everything below it as well.'), reason: text(1_000).exactOptional() })
+      .strictObject({
+        tree: z.boolean().exactOptional().describe('Everything below it as well.'),
+        reason: text(1_000).exactOptional(),
+      })
       .nullish(),
     answers: {
-      200: z.object({ canceled: z.int(), requested: z.int().describe('They run, and were asked to stop.') }).meta({ id: 'Canceled' }),
+      200: z
+        .object({ canceled: z.int(), requested: z.int().describe('They run, and were asked to stop.') })
+        .meta({ id: 'Canceled' }),
     },
     refuses: [404, 409],
     handle: async ({ params, body }) => {
@@ -107,7 +117,7 @@ export function addJobDeeds(add: AddRoute, { engine, limits }: Ground): void {
 }
 
 /** It was not done: because there is no such job, or because of the state it is in. */
-async function refuseState(engine: Engine, job: z.output<typeof id>, rule: string): Promise<never> {
+async function refuseState(engine: Engine, job: number, rule: string): Promise<never> {
   const found = await engine.find(job)
   if (!found) throw notFound(`job ${job}`)
   throw refuse('CONFLICT', { detail: `${rule} Job ${job} is ${found.state}.` })

@@ -82,7 +82,10 @@ const fingerprint = z.string().regex(/^[0-9a-f]{16}$/, 'is no group of dead lett
 
 /** As it stands in an address. */
 export const jobQuery = z.strictObject({
-  state: z.union([jobState, z.array(jobState).min(1).max(7)]).exactOptional().describe('One, or several: state=failed&state=running.'),
+  state: z
+    .union([jobState, z.array(jobState).min(1).max(7)])
+    .exactOptional()
+    .describe('One, or several: state=failed&state=running.'),
   kind: name.exactOptional(),
   pool: name.exactOptional(),
   lane: name.exactOptional(),
@@ -90,7 +93,9 @@ export const jobQuery = z.strictObject({
   run: idInUrl.exactOptional(),
   tree: idInUrl.exactOptional().describe('The job at the root of a tree, and all that came of it.'),
   error: fingerprint.exactOptional().describe('`error` of a group of dead letters.'),
-  payload: jsonInUrl.exactOptional().describe('JSON that the payload contains. Looks through the newest jobs and says how far it got.'),
+  payload: jsonInUrl
+    .exactOptional()
+    .describe('JSON that the payload contains. Looks through the newest jobs and says how far it got.'),
   ...paging,
 })
 

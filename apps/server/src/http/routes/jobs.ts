@@ -20,7 +20,10 @@ export function addJobRoutes(add: AddRoute, { engine }: Ground): void {
     handle: async ({ query }) => {
       const { filter, page } = splitPage(query)
       const { payload, ...rest } = filter
-      return answer(200, await (payload === undefined ? engine.inspect.jobs(rest, page) : engine.inspect.search({ payload, ...rest }, page)))
+      return answer(
+        200,
+        await (payload === undefined ? engine.inspect.jobs(rest, page) : engine.inspect.search({ payload, ...rest }, page)),
+      )
     },
   })
   add({

@@ -52,7 +52,11 @@ export function addLaneRoutes(add: AddRoute, { engine }: Ground): void {
     action: 'lanes.read',
     tag: 'lanes',
     summary: 'List lanes by name',
-    query: z.strictObject({ owner: name.exactOptional(), closed: flag.exactOptional().describe('Those that start nothing now, or those that may.'), ...paging }),
+    query: z.strictObject({
+      owner: name.exactOptional(),
+      closed: flag.exactOptional().describe('Those that start nothing now, or those that may.'),
+      ...paging,
+    }),
     answers: { 200: listOf(lane) },
     handle: async ({ query }) => {
       const { filter, page } = splitPage(query)

@@ -22,8 +22,17 @@ export const overview = z
   .object({
     at: z.date(),
     jobs: z.object({ scheduled: bounded, ready: bounded, paused: bounded, running: bounded, failed: bounded }),
-    ledger: z.object({ about: z.number(), days: z.int() }).describe('Finished jobs that are kept, as the server estimates them, and over how many days.'),
-    runs: z.object({ created: bounded, running: bounded, finalizing: bounded, completed: bounded, failed: bounded, canceled: bounded }),
+    ledger: z
+      .object({ about: z.number(), days: z.int() })
+      .describe('Finished jobs that are kept, as the server estimates them, and over how many days.'),
+    runs: z.object({
+      created: bounded,
+      running: bounded,
+      finalizing: bounded,
+      completed: bounded,
+      failed: bounded,
+      canceled: bounded,
+    }),
     pools: z.array(pool),
     oldestReady: z
       .object({ pool: z.string(), job: id, since: z.date() })

@@ -107,7 +107,8 @@ export function addRunRoutes(add: AddRoute, { engine }: Ground): void {
     handle: async ({ params, body }) => {
       const verdict = await engine.runs.cancel(params.id, body?.reason)
       if (verdict === 'unknown') throw notFound(`run ${params.id}`)
-      if (verdict === 'not active') throw refuse('CONFLICT', { detail: `Run ${params.id} has ended. Only runs that are under way are canceled.` })
+      if (verdict === 'not active')
+        throw refuse('CONFLICT', { detail: `Run ${params.id} has ended. Only runs that are under way are canceled.` })
       return answer(200, { id: params.id })
     },
   })

@@ -40,10 +40,14 @@ const shown = schedule
 
 const definition = z
   .strictObject({
-    cron: text(500).describe('Minute, hour, day, month, weekday; six fields begin with seconds. @hourly, @daily, @weekly, @monthly, @yearly.'),
+    cron: text(500).describe(
+      'Minute, hour, day, month, weekday; six fields begin with seconds. @hourly, @daily, @weekly, @monthly, @yearly.',
+    ),
     zone: text(100).exactOptional().describe('IANA name; UTC when left out.'),
     job: jobRequest.extend({ options: jobOptions.omit({ runAt: true, delay: true }).exactOptional() }),
-    overlap: overlap.exactOptional().describe('While the last job is still live: allow another, forbid it, or replace the live one.'),
+    overlap: overlap
+      .exactOptional()
+      .describe('While the last job is still live: allow another, forbid it, or replace the live one.'),
     catchUp: catchUp.exactOptional().describe('Fires that were missed: none of them, the latest, or all.'),
     deadline: duration.exactOptional().describe('How late a fire may still start.'),
     jitter: duration.exactOptional().describe('Each job starts up to this much later.'),
@@ -144,4 +148,3 @@ export function addScheduleRoutes(add: AddRoute, { engine }: Ground): void {
     handle: async ({ params }) => answer(200, await engine.schedules.runNow(params.name)),
   })
 }
-

@@ -86,4 +86,3 @@ function addPauses(add: AddRoute, { engine }: Ground, scope: 'pool' | 'kind', ac
     handle: async ({ params }) => answer(200, { resumed: await engine.resume({ scope, name: params.name }) }),
   })
 }
-
