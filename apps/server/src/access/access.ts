@@ -5,6 +5,7 @@
  * is judged by it: a wrong one is refused also where none is needed. What happens at the door is recorded here; what callers do afterwards by those who do it.
  */
 import type { Engine } from '@sluice/engine'
+import { Scrubber } from '../telemetry/scrubber.ts'
 import { isLoopback, judgeForwarding, judgeHost } from './address.ts'
 import { Audit } from './audit.ts'
 import { type Asking, type Caller, includes, localCaller, type Role } from './caller.ts'
@@ -32,7 +33,7 @@ export class Access {
   constructor(engine: Engine, settings: AccessSettings) {
     this.#settings = settleAccess(settings)
     this.keys = new Keys(engine)
-    this.audit = new Audit(engine)
+    this.audit = new Audit(engine, settings.scrubber ?? new Scrubber())
     this.#sessions = new Sessions(engine, this.#settings)
     this.#failures = new FailureLimit(settings.clock ?? performanceClock)
   }

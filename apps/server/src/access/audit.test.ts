@@ -3,6 +3,7 @@ import { Sealed } from '@sluice/engine'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { test } from '../../../../test/support/access-scene.ts'
+import { Scrubber } from '../telemetry/scrubber.ts'
 import { Audit } from './audit.ts'
 import { writeDetail } from './audit-detail.ts'
 import type { Caller } from './caller.ts'
@@ -12,7 +13,7 @@ const ann: Caller = { kind: 'session', role: 'admin', id: 'aaaaaaaaaa', name: 'a
 const entry = { caller: ann, address: '10.0.0.1', action: 'jobs.cancel', outcome: 'done' } as const
 
 test('[O-09] an entry says who did what to what, from where, and how it went', async ({ engine }) => {
-  const audit = new Audit(engine)
+  const audit = new Audit(engine, new Scrubber())
   await audit.record({ ...entry, target: '42', detail: { reason: 'late', tree: true } })
   await audit.record({ address: undefined, action: 'key.check', outcome: 'refused' })
   expect(await audit.list()).toEqual({
@@ -47,7 +48,7 @@ test('[O-09] an entry says who did what to what, from where, and how it went', a
 })
 
 test('[O-09] an entry in a transaction is there if what it tells was done', async ({ engine }) => {
-  const audit = new Audit(engine)
+  const audit = new Audit(engine, new Scrubber())
   const undone = engine.transaction(async (tx) => {
     await audit.record(entry, tx)
     throw new Error('changed my mind')
@@ -58,7 +59,7 @@ test('[O-09] an entry in a transaction is there if what it tells was done', asyn
 })
 
 test('[O-09] entries come in pages, newest first, also those of one caller or action', async ({ engine, client }) => {
-  const audit = new Audit(engine)
+  const audit = new Audit(engine, new Scrubber())
   await client.query(
     `insert into sluice.audit (caller_kind, caller_id, action, target, outcome)
      select 'key', 'key' || n % 2, 'do.' || n % 3, n::text, 'done' from generate_series(1, 12) n`,
@@ -82,7 +83,7 @@ test('[O-09] entries come in pages, newest first, also those of one caller or ac
 })
 
 test('[O-09] what is older than asked for is forgotten, and nothing else', async ({ engine, client }) => {
-  const audit = new Audit(engine)
+  const audit = new Audit(engine, new Scrubber())
   await client.query(
     `insert into sluice.audit (at, caller_kind, action, outcome)
      select sluice.now() - interval '31 days', 'local', 'old', 'done' from generate_series(1, 2300)`,
@@ -96,7 +97,7 @@ test('[O-09] what is older than asked for is forgotten, and nothing else', async
 })
 
 test('[O-09] no entry holds a secret, wherever it was put', async ({ engine, client }) => {
-  const audit = new Audit(engine)
+  const audit = new Audit(engine, new Scrubber())
   const key = writeKey(makeKeyParts())
   const secret = key.slice(-43)
   await audit.record({
@@ -124,8 +125,24 @@ test('[O-09] no entry holds a secret, wherever it was put', async ({ engine, cli
   })
 })
 
+test('[O-10] what the log hides is hidden in the audit log', async ({ access, engine, client }) => {
+  const scrubber = new Scrubber()
+  scrubber.hide('correct horse')
+  const { audit } = access({ scrubber })
+  await audit.record({
+    ...entry,
+    target: 'correct horse',
+    detail: { note: 'a correct horse', list: [encodeURIComponent('correct horse')] },
+  })
+  const { rows } = await client.query('select a::text as row from sluice.audit a')
+  expect(rows[0].row).not.toMatch(/correct|horse/)
+  expect((await new Audit(engine, scrubber).list()).items).toMatchObject([
+    { target: '[redacted]', detail: { note: 'a [redacted]' } },
+  ])
+})
+
 test('[O-09] no value is too strange to be recorded', async ({ engine, client }) => {
-  const audit = new Audit(engine)
+  const audit = new Audit(engine, new Scrubber())
   const circle: Record<string, unknown> = {}
   circle['self'] = circle
   const strange: Record<string, unknown>[] = [
@@ -147,7 +164,7 @@ test('[O-09] no value is too strange to be recorded', async ({ engine, client })
     fc.asyncProperty(
       fc.dictionary(fc.string({ unit: 'binary' }), fc.anything({ withDate: true, withBigInt: true })),
       async (detail) => {
-        const text = writeDetail(detail)
+        const text = writeDetail(detail, new Scrubber())
         expect(text.length).toBeLessThanOrEqual(30_000)
         await client.query('select $1::jsonb', [text])
       },

@@ -4,7 +4,7 @@
 import type { Engine, TransactionClient } from '@sluice/engine'
 import { SluiceError } from '@sluice/engine'
 import sql, { empty } from 'sql-template-tag'
-import { cleanText, type Detail, writeDetail } from './audit-detail.ts'
+import { cleanText, type Detail, type Scrubs, writeDetail } from './audit-detail.ts'
 import type { Caller } from './caller.ts'
 import { type Listed, type Page, readPage, toPage } from './page.ts'
 
@@ -44,17 +44,19 @@ const keepDaysMax = 36_500
 
 export class Audit {
   readonly #engine: Engine
+  readonly #scrubber: Scrubs
 
-  constructor(engine: Engine) {
+  constructor(engine: Engine, scrubber: Scrubs) {
     this.#engine = engine
+    this.#scrubber = scrubber
   }
 
   /** With a transaction of yours, the entry is there if and only if what it tells was done. */
   async record({ caller, address, action, target, detail = {}, outcome }: AuditEntry, tx?: TransactionClient): Promise<void> {
     const statement = sql`
       insert into sluice.audit (caller_kind, caller_id, caller_name, address, action, target, detail, outcome)
-      values (${caller?.kind ?? 'none'}, ${clean(caller?.id, 100)}, ${clean(caller?.name, 200)}, ${clean(address, 100)},
-              ${clean(action, 100)}, ${clean(target, 500)}, ${writeDetail(detail)}::jsonb, ${outcome})`
+      values (${caller?.kind ?? 'none'}, ${this.#clean(caller?.id, 100)}, ${this.#clean(caller?.name, 200)}, ${this.#clean(address, 100)},
+              ${this.#clean(action, 100)}, ${this.#clean(target, 500)}, ${writeDetail(detail, this.#scrubber)}::jsonb, ${outcome})`
     await (tx ? tx.query(statement.text, statement.values) : this.#engine.query(statement))
   }
 
@@ -64,8 +66,8 @@ export class Audit {
     const { rows } = await this.#engine.query<AuditRow>(sql`
       select id, at, caller_kind as "callerKind", caller_id as "callerId", caller_name as "callerName", address, action, target, detail, outcome
       from sluice.audit
-      where id < ${before} ${action === undefined ? empty : sql`and action = ${clean(action, 100)}`}
-        ${caller === undefined ? empty : sql`and caller_id = ${clean(caller, 100)}`}
+      where id < ${before} ${action === undefined ? empty : sql`and action = ${this.#clean(action, 100)}`}
+        ${caller === undefined ? empty : sql`and caller_id = ${this.#clean(caller, 100)}`}
       order by id desc
       limit ${limit + 1}`)
     return toPage(rows, limit, ({ id }) => id)
@@ -91,8 +93,8 @@ export class Audit {
       if (rows.length < pruneBatchRows) return gone
     }
   }
-}
 
-function clean(text: string | undefined, charsMax: number): string | null {
-  return text === undefined ? null : cleanText(text, charsMax)
+  #clean(text: string | undefined, charsMax: number): string | null {
+    return text === undefined ? null : cleanText(text, this.#scrubber, charsMax)
+  }
 }

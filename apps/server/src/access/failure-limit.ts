@@ -18,7 +18,7 @@ export interface FailureLimits {
   readonly trustedMax: number
 }
 
-export const failureLimits: FailureLimits = {
+const failureLimits: FailureLimits = {
   windowMs: 300_000,
   perAddressMax: 10,
   overallMax: 300,
