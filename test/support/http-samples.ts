@@ -159,6 +159,11 @@ export const samples: Readonly<Record<string, Make>> = {
     (props) => props.failed(),
     (id) => `/api/jobs/${id}/attempts`,
   ),
+  '200 GET /api/jobs/{id}/log': at(
+    'GET',
+    (props) => props.failed(),
+    (id) => `/api/jobs/${id}/log?after=0&limit=10`,
+  ),
   '200 GET /api/jobs/{id}/why': at(
     'GET',
     (props) => props.waiting(),

@@ -98,6 +98,8 @@ test('[E-27] while the database is away the answer is 503 and says when to try a
     expect(answer.body).not.toMatch(/ENOENT|ECONN|sock/i)
   }
   expect((await get('/livez')).statusCode).toBe(200)
+  const unknown = { authorization: `Bearer sluice_aaaaaaaaaa_${'x'.repeat(43)}` }
+  expect((await get('/readyz', unknown)).json()).toEqual({ ready: false })
 })
 
 test('[E-27] a connection that breaks on the way costs one answer', async ({ http, client }) => {
