@@ -12,6 +12,7 @@ export interface Heard {
 export class Stream {
   /** Names of what was heard so far. */
   readonly names: string[] = []
+  readonly ids: string[] = []
   readonly closed: Promise<void>
   readonly #request: ClientRequest
   readonly #heard: Heard[] = []
@@ -41,8 +42,12 @@ export class Stream {
 
   /** The next event of this name that was not taken yet. */
   next(name: string): Promise<Heard> {
+    return this.nextWith((heard) => heard.name === name)
+  }
+
+  nextWith(fits: (heard: Heard) => boolean): Promise<Heard> {
     return this.#until(() => {
-      const at = this.#heard.findIndex((heard) => heard.name === name)
+      const at = this.#heard.findIndex(fits)
       return at < 0 ? undefined : this.#heard.splice(at, 1)[0]
     })
   }
@@ -84,6 +89,7 @@ export class Stream {
     const field = (name: string): string => frame.split('\n').find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? ''
     const heard = { id: field('id'), name: field('event'), data: JSON.parse(field('data')) }
     this.names.push(heard.name)
+    this.ids.push(heard.id)
     this.#heard.push(heard)
   }
 }
