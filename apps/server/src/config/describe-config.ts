@@ -19,7 +19,7 @@ export function describeConfig(config: Config): DescribedField[] {
   return fields.map(({ name, secret }) => {
     const value = config[name]
     const { from, place } = config.origins[name]
-    const shown = value === undefined ? null : secret ? redacted : name === 'database' ? withoutPassword(String(value)) : value
+    const shown = value === undefined ? null : secret ? redacted : name === 'database' ? withoutPassword(value as string) : value
     return { name, value: shown, from, place }
   })
 }
@@ -29,6 +29,6 @@ export function withoutPassword(address: string): string {
   if (!URL.canParse(address)) return redacted
   const url = new URL(address)
   if (url.password) url.password = 'redacted'
-  for (const name of [...url.searchParams.keys()]) if (/passw|secret|token/i.test(name)) url.searchParams.set(name, 'redacted')
+  for (const name of new Set(url.searchParams.keys())) if (/passw|secret|token/i.test(name)) url.searchParams.set(name, 'redacted')
   return url.href
 }
