@@ -75,6 +75,7 @@ export class Engine implements Executor {
       prepare: options.prepare,
       log,
       answerTimeoutMs: 3 * leaseMs,
+      lookMsMax: options.lookMsMax,
     })
     this.#database = database
     const ready = (): Promise<Database> => this.#ready()
@@ -185,19 +186,19 @@ export class Engine implements Executor {
   }
 
   async find(id: number): Promise<Job | undefined> {
-    return findJob(await this.#ready(), id)
+    return findJob(await this.#looking(), id)
   }
 
   async attempts(id: number): Promise<Attempt[]> {
-    return listAttempts(await this.#ready(), id)
+    return listAttempts(await this.#looking(), id)
   }
 
   async failed(page: { after?: number; limit?: number } = {}): Promise<Job[]> {
-    return listFailed(await this.#ready(), { limit: 100, ...page })
+    return listFailed(await this.#looking(), { limit: 100, ...page })
   }
 
   async why(id: number): Promise<Explanation> {
-    return explainJob(await this.#ready(), id)
+    return explainJob(await this.#looking(), id)
   }
 
   /** `tree` cancels everything below the job as well. */
@@ -229,7 +230,7 @@ export class Engine implements Executor {
   }
 
   async pauses(): Promise<steer.Pause[]> {
-    return steer.listPauses(await this.#ready())
+    return steer.listPauses(await this.#looking())
   }
 
   status(): EngineStatus {
@@ -264,6 +265,10 @@ export class Engine implements Executor {
   async #ready(): Promise<Database> {
     await this.#prepare()
     return this.#database
+  }
+
+  async #looking(): Promise<Executor> {
+    return (await this.#ready()).looking
   }
 
   async #start(): Promise<void> {

@@ -54,6 +54,8 @@ export interface EngineOptions<Services = unknown> {
   readonly payloadBytesMax?: number
   /** Connections for what users and handlers write. Default 10. */
   readonly poolMax?: number
+  /** How long a statement may take that only reads for people: find, why, lists. Default 5 s. */
+  readonly lookTime?: Duration
   /** Turn off behind a pooler that does not keep prepared statements. Found out by itself when left out. */
   readonly prepare?: boolean
   readonly log?: Log
@@ -80,6 +82,7 @@ export interface Settled {
   readonly priorityStepMs: number | undefined
   readonly payloadBytesMax: number | undefined
   readonly poolMax: number
+  readonly lookMsMax: number
   readonly prepare: boolean
   readonly log: Log
   readonly clock: Clock
@@ -118,9 +121,20 @@ const schema = z.strictObject({
   prepare: z.boolean().optional(),
   // Durations are checked where they are read, the rest by its type.
   ...Object.fromEntries(
-    ['runs', 'lanes', 'migrations', 'lease', 'grace', 'priorityStep', 'services', 'log', 'clock', 'random', 'probe'].map(
-      (field) => [field, z.unknown().optional()],
-    ),
+    [
+      'runs',
+      'lanes',
+      'migrations',
+      'lease',
+      'grace',
+      'priorityStep',
+      'lookTime',
+      'services',
+      'log',
+      'clock',
+      'random',
+      'probe',
+    ].map((field) => [field, z.unknown().optional()]),
   ),
 })
 
@@ -166,6 +180,7 @@ export function settleOptions(options: EngineOptions): Settled {
     priorityStepMs: options.priorityStep === undefined ? undefined : Math.max(1, toMs(options.priorityStep, 'priorityStep')),
     payloadBytesMax: options.payloadBytesMax,
     poolMax: options.poolMax ?? 10,
+    lookMsMax: Math.max(1, Math.ceil(toMs(options.lookTime ?? '5s', 'lookTime'))),
     prepare: options.prepare ?? true,
     log: options.log ?? standardErrorLog,
     clock: options.clock ?? systemClock,

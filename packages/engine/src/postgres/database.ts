@@ -1,13 +1,14 @@
 /**
  * The connections of one process.
  *
- * Three sorts, so that none waits behind another: `hot` carries claims and grouped settles and keeps its connections warm, `pool` carries
- * what users and handlers write, and the heartbeat and the listener each have a client of their own. Statements are named, so that the
+ * Four sorts, so that none waits behind another: `hot` carries claims and grouped settles and keeps its connections warm, `pool` carries
+ * what users and handlers write, `look` what people look at, and the heartbeat and the listener each have a client of their own. Statements are named, so that the
  * server plans them once; behind a pooler that forbids this, the first complaint turns names off for good.
  */
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import type { Sql } from 'sql-template-tag'
+import { SluiceError } from '../support/errors.ts'
 import type { Log } from '../support/log.ts'
 import type { Executor, Rows } from './client.ts'
 import { checkUrl } from './connect.ts'
@@ -20,6 +21,8 @@ export interface DatabaseOptions {
   readonly log: Log
   /** How long a claim or settle may go without an answer before its connection counts as broken. Default: for ever. */
   readonly answerTimeoutMs?: number
+  /** How long a look may take. Default 5 s. */
+  readonly lookMsMax?: number
   /** Runs on each new connection before anybody uses it; the testing kit turns the clock there. */
   readonly onConnect?: (client: pg.ClientBase) => Promise<void>
 }
@@ -41,11 +44,16 @@ function parseIds(text: string): number[] {
 }
 
 const hotConnectionsMax = 4
+const lookConnectionsMax = 4
 const connectTimeoutMs = 10_000
+const defaultLookMsMax = 5_000
 
 export class Database implements Executor {
   readonly hot: pg.Pool
   readonly pool: pg.Pool
+  /** Statements that only read, each with a time limit: what people ask for cannot hold up work, whatever they ask. */
+  readonly looking: Executor = { query: (statement) => this.#look(statement) }
+  readonly #lookPool: pg.Pool
   readonly #options: DatabaseOptions
   readonly #clients = new Set<pg.ClientBase>()
   #prepare: boolean
@@ -61,6 +69,9 @@ export class Database implements Executor {
       new pg.Pool({ ...this.#config('hot'), max: hotConnectionsMax, idleTimeoutMillis: 0, ...patience, ...verify }),
     )
     this.pool = this.#quiet(new pg.Pool({ ...this.#config('pool'), max: options.poolMax, idleTimeoutMillis: 30_000, ...verify }))
+    this.#lookPool = this.#quiet(
+      new pg.Pool({ ...this.#config('look'), max: lookConnectionsMax, idleTimeoutMillis: 30_000, ...verify }),
+    )
   }
 
   /** A connection of one's own, not from a pool. The owner ends it. */
@@ -114,7 +125,27 @@ export class Database implements Executor {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.hot.end(), this.pool.end()])
+    await Promise.all([this.hot.end(), this.pool.end(), this.#lookPool.end()])
+  }
+
+  /** The limit is set inside a transaction, so that behind a pooler it cannot stay on a connection that others get. */
+  async #look<R>(statement: Sql): Promise<Rows<R>> {
+    const limitMs = this.#options.lookMsMax ?? defaultLookMsMax
+    const client = await this.#lookPool.connect()
+    let broken: Error | undefined
+    try {
+      await client.query(`begin read only; set local statement_timeout = ${limitMs}`)
+      const { rows } = await client.query(statement.text, statement.values)
+      await client.query('commit')
+      return { rows: rows as R[] }
+    } catch (error) {
+      await client.query('rollback').catch((trouble: Error) => {
+        broken = trouble
+      })
+      throw sqlState(error) === '57014' ? new SluiceError('LOOK_TOO_LONG', { limitMs }, error) : error
+    } finally {
+      client.release(broken)
+    }
   }
 
   /** Drops every connection, answered or not: for a process that leaves and a server that has gone silent. */

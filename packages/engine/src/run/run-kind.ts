@@ -29,9 +29,10 @@ export interface RunDefinition<Schema extends z.ZodType, Services>
 }
 
 export interface RunRequest {
-  readonly kind: RunKind
+  /** Kinds that this process does not define are named by a string. */
+  readonly kind: RunKind | string
   readonly payload: unknown
-  readonly owner: string | undefined
+  readonly owner?: string | undefined
 }
 
 export interface RunKind<Schema extends z.ZodType = z.ZodType> {
@@ -39,6 +40,11 @@ export interface RunKind<Schema extends z.ZodType = z.ZodType> {
   readonly kindName: string
   readonly kinds: readonly AnyKind[]
   readonly finalizer: string | undefined
+}
+
+/** The kind that ends runs of this name. */
+export function finalizerOf(name: string): string {
+  return `${name}.finalize`
 }
 
 export function defineRun<Schema extends z.ZodType = z.ZodObject, Services = unknown>(
@@ -75,5 +81,5 @@ function defineFinalizer<Schema extends z.ZodType, Services>(
   })
   const policies = { pool, priority, retry, timeout }
   const given = Object.fromEntries(Object.entries(policies).filter(([, value]) => value !== undefined))
-  return defineKind(`${name}.finalize`, { ...given, payload: summary, run: finalize as never }) as AnyKind
+  return defineKind(finalizerOf(name), { ...given, payload: summary, run: finalize as never }) as AnyKind
 }

@@ -158,3 +158,14 @@ test('[E-24] runs past keeping go with their keys; one whose failed job may be r
   expect(await engine.runs.find(bad.id)).toMatchObject({ state: 'completed', failed: 1 })
   expect((await client.query('select run::int from sluice.run_key')).rows).toEqual([{ run: bad.id }])
 })
+
+test('[E-15] a run of another process is started by its name, finalizer included', async ({ engines }) => {
+  const summaries: RunSummary<{ pages: number; bad: number }>[] = []
+  const worker = engines({ kinds: [page], runs: [collect(summaries)] })
+  await worker.start()
+  const stranger = engines()
+  const { id } = await stranger.runs.start({ kind: 'collect', payload: { pages: 2, bad: 0 } })
+  expect(await ended(worker, id)).toMatchObject({ state: 'completed', total: 3 })
+  expect(summaries).toHaveLength(1)
+  await expect(stranger.runs.start({ kind: 'nobody.knows', payload: {} })).rejects.toMatchObject({ code: 'UNKNOWN_KIND' })
+})

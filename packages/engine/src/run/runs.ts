@@ -7,7 +7,7 @@ import { withDays } from '../job/missing-day.ts'
 import { retryJobs } from '../job/steer.ts'
 import { type Executor, type QueryClient } from '../postgres/client.ts'
 import { SluiceError, type StoredError } from '../support/errors.ts'
-import type { RunRequest } from './run-kind.ts'
+import { finalizerOf, type RunRequest } from './run-kind.ts'
 
 export type RunState = 'created' | 'planning' | 'running' | 'finalizing' | 'completed' | 'failed' | 'canceled'
 
@@ -50,12 +50,13 @@ export class Runs {
   async start({ kind, payload, owner }: RunRequest, options: { trigger?: string; client?: QueryClient } = {}): Promise<Run> {
     const on = await this.#on()
     const client = options.client ?? on.pool
+    const named = typeof kind === 'string' ? { kindName: kind, finalizer: await findFinalizer(on, kind) } : kind
     const values = [
-      kind.kindName,
+      named.kindName,
       owner ?? null,
       JSON.stringify(payload ?? {}),
       options.trigger ?? 'manual',
-      kind.finalizer ?? null,
+      named.finalizer ?? null,
       '{}',
     ]
     const { rows } = await client.query(startText, values).catch((error: unknown) => {
@@ -64,7 +65,7 @@ export class Runs {
     const started = rows[0] as { id: number | string; created: boolean }
     const run = Number(started.id)
     if (!started.created)
-      throw new SluiceError('RUN_ACTIVE', { kind: kind.kindName, owner: owner === undefined ? '' : ` for ${owner}`, run })
+      throw new SluiceError('RUN_ACTIVE', { kind: named.kindName, owner: owner === undefined ? '' : ` for ${owner}`, run })
     const found = await client.query(sql`select ${columns} from sluice.run r where r.id = ${run}`.text, [run])
     return tidy(found.rows[0] as Run)
   }
@@ -109,6 +110,12 @@ export class Runs {
     )
     return [...answers.values()].filter((answer) => answer === 'retried').length
   }
+}
+
+/** A run that another process defined registered its finalizer beside it. */
+async function findFinalizer(on: Executor, kind: string): Promise<string | undefined> {
+  const { rows } = await on.query<{ name: string }>(sql`select name from sluice.kind where name = ${finalizerOf(kind)}`)
+  return rows[0]?.name
 }
 
 /** A client of the caller's may give big numbers as text. */

@@ -26,6 +26,7 @@ export const errorTable = {
   DATABASE_UNREACHABLE: 'PostgreSQL does not answer: {reason}. Check that it runs and that host, port and firewall are right.',
   DATABASE_REFUSED: 'PostgreSQL refused the connection: {reason}. Check user, password and database name.',
   DATABASE_READ_ONLY: 'The database is read-only (a standby?). Point the address at the primary.',
+  LOOK_TOO_LONG: 'The look took longer than {limitMs} ms and was ended. Narrow the filter, or ask for a smaller page.',
   POSTGRES_TOO_OLD: 'PostgreSQL {version} is too old. The engine needs 15 or newer.',
   SCHEMA_INCOMPATIBLE:
     'The schema in the database needs a process that knows migration {needs} of {package}, this one knows up to {knows}. Upgrade this process.',
