@@ -29,6 +29,7 @@ export function withoutPassword(address: string): string {
   if (!URL.canParse(address)) return redacted
   const url = new URL(address)
   if (url.password) url.password = 'redacted'
-  for (const name of new Set(url.searchParams.keys())) if (/passw|secret|token/i.test(name)) url.searchParams.set(name, 'redacted')
+  for (const name of new Set(url.searchParams.keys()))
+    if (/passw|secret|token/i.test(name)) url.searchParams.set(name, 'redacted')
   return url.href
 }

@@ -43,6 +43,7 @@ describe('[O-06] configuration', () => {
       keepDays: 30,
       lease: '10s',
       grace: '30s',
+      cwd,
     })
     expect(new Set(Object.values(origins).map(({ from }) => from))).toEqual(new Set(['default']))
     expect(warnings).toEqual([])

@@ -22,6 +22,8 @@ export interface Config extends Omit<Values, Optional> {
   readonly database: string | undefined
   readonly healthPort: number | undefined
   readonly masterKey: string | undefined
+  /** Where the command was given. */
+  readonly cwd: string
   readonly origins: Readonly<Record<FieldName, Origin>>
   /** Not wrong, but hardly meant: variables that look like ours and are not. */
   readonly warnings: readonly string[]
@@ -76,6 +78,7 @@ export function readConfig({ flags = {}, env, file, cwd }: Sources): Config {
     keepDays: value('keepDays') ?? 30,
     lease: value('lease') ?? '10s',
     grace: value('grace') ?? '30s',
+    cwd,
     origins,
     warnings: strangers(env),
   }
