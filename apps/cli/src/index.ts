@@ -1,2 +1,2 @@
 /** The door of the command line. */
-export type { Config } from '@sluice/server'
+export { main } from './main.ts'

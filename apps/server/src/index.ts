@@ -5,5 +5,6 @@ export { type Config, type Origin, readConfig, type Sources } from './config/rea
 export { serverMigrations } from './migrations.ts'
 export { RoleError, type RoleErrorCode, roleErrors } from './roles/errors.ts'
 export { type Loaded, loadModules } from './roles/load-modules.ts'
+export { openDatabase } from './roles/open-database.ts'
 export { openSystem, type System } from './roles/open-system.ts'
 export { type RoleName, type Running, roles, startRole } from './roles/start-role.ts'
