@@ -4,12 +4,14 @@
  */
 import { createEngine, type Engine, type Log, standardErrorLog } from '@sluice/engine'
 import type { LocalPostgres } from '@sluice/local-postgres'
+import { Access } from '../access/access.ts'
 import type { Config } from '../config/read-config.ts'
 import { serverMigrations } from '../migrations.ts'
 import { openDatabase } from './open-database.ts'
 
 export interface System {
   readonly engine: Engine
+  readonly access: Access
   /** Address of the database. */
   readonly url: string
   /** The server, if it is a local one. */
@@ -34,6 +36,7 @@ export async function openSystem(config: Config, { log = standardErrorLog }: Sys
   })
   return {
     engine,
+    access: new Access(engine, { requireKeys: config.requireKeys }),
     url: database.url,
     local: database.local,
     async stop() {
