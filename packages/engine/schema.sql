@@ -79,6 +79,11 @@ END) stored,
   cancel_at timestamp with time zone,
   cancel_below boolean,
   error jsonb,
+  fingerprint text collate "C" generated always as (
+CASE
+    WHEN (state = 'failed'::sluice.job_state) THEN sluice.error_fingerprint(kind, error)
+    ELSE NULL::text
+END) stored,
   constraint job_pkey PRIMARY KEY (id),
   constraint job_is_live CHECK ((state <> ALL (ARRAY['succeeded'::sluice.job_state, 'canceled'::sluice.job_state]))),
   constraint job_key_has_a_rule CHECK (((key IS NULL) OR ((key_rule IS NOT NULL) AND (key_rule = ANY (ARRAY['end'::text, 'start'::text, 'again'::text]))))),
@@ -94,7 +99,7 @@ CREATE INDEX job_queue ON sluice.job USING btree (pool, lane, rank, id) WHERE (s
 CREATE INDEX job_run ON sluice.job USING btree (run) WHERE (run IS NOT NULL);
 CREATE INDEX job_stopping ON sluice.job USING btree (id) WHERE (cancel_at IS NOT NULL);
 CREATE INDEX job_suspect ON sluice.job USING btree (id) WHERE (crashes >= 2);
-CREATE INDEX job_tree ON sluice.job USING btree (root) WHERE (root IS NOT NULL);
+CREATE INDEX job_tree ON sluice.job USING btree (root, id) WHERE (root IS NOT NULL);
 
 create table sluice.job_ledger (
   id bigint not null,
@@ -119,7 +124,10 @@ create table sluice.job_ledger (
   error jsonb,
   constraint job_ledger_state_check CHECK ((state = ANY (ARRAY['succeeded'::sluice.job_state, 'failed'::sluice.job_state, 'canceled'::sluice.job_state])))
 ) partition by RANGE (finished_at);
+CREATE INDEX job_ledger_canceled ON ONLY sluice.job_ledger USING btree (id) WHERE (state = 'canceled'::sluice.job_state);
+CREATE INDEX job_ledger_failed ON ONLY sluice.job_ledger USING btree (id) WHERE (state = 'failed'::sluice.job_state);
 CREATE INDEX job_ledger_id ON ONLY sluice.job_ledger USING btree (id);
+CREATE INDEX job_ledger_tree ON ONLY sluice.job_ledger USING btree (root, id) WHERE (root IS NOT NULL);
 
 create table sluice.key_window (
   key text collate "C" not null,
@@ -173,7 +181,7 @@ create table sluice.lane (
   constraint lane_in_flight_cost_check CHECK ((in_flight_cost >= 0))
 ) with (fillfactor=50);
 CREATE INDEX lane_opens ON sluice.lane USING btree (opens_at) WHERE (opens_at IS NOT NULL);
-CREATE INDEX lane_owner ON sluice.lane USING btree (owner) WHERE (owner IS NOT NULL);
+CREATE INDEX lane_owner ON sluice.lane USING btree (owner, key) WHERE (owner IS NOT NULL);
 
 create table sluice.lane_class (
   pattern text collate "C" not null,
@@ -253,6 +261,9 @@ create table sluice.run (
   constraint run_state_check CHECK ((state = ANY (ARRAY['created'::text, 'running'::text, 'finalizing'::text, 'completed'::text, 'failed'::text, 'canceled'::text])))
 ) with (fillfactor=50);
 CREATE UNIQUE INDEX run_active ON sluice.run USING btree (kind, COALESCE(owner, ''::text)) WHERE (state = ANY (ARRAY['created'::text, 'running'::text, 'finalizing'::text]));
+CREATE INDEX run_by_kind ON sluice.run USING btree (kind, id);
+CREATE INDEX run_by_owner ON sluice.run USING btree (owner, id) WHERE (owner IS NOT NULL);
+CREATE INDEX run_by_state ON sluice.run USING btree (state, id);
 CREATE INDEX run_finished ON sluice.run USING btree (finished_at) WHERE (finished_at IS NOT NULL);
 
 create table sluice.run_key (
@@ -339,6 +350,65 @@ create table sluice.worker (
   stopping boolean not null default false,
   constraint worker_pkey PRIMARY KEY (id)
 ) with (fillfactor=50);
+
+-- views
+
+create view sluice.any_job as
+ SELECT id,
+    kind,
+    pool,
+    lane,
+    owner,
+    state,
+    priority,
+    payload,
+    key,
+    parent,
+    root,
+    run,
+    event,
+    attempt,
+    max_attempts,
+    crashes,
+    worker,
+    NULLIF(run_at, 'infinity'::timestamp with time zone) AS run_at,
+    created_at,
+    started_at,
+    NULL::timestamp with time zone AS finished_at,
+    cancel_at,
+    error,
+    fingerprint,
+    shelf,
+    true AS live
+   FROM sluice.job j
+UNION ALL
+ SELECT id,
+    kind,
+    pool,
+    lane,
+    owner,
+    state,
+    priority,
+    payload,
+    key,
+    parent,
+    root,
+    run,
+    event,
+    attempt,
+    NULL::smallint AS max_attempts,
+    (0)::smallint AS crashes,
+    worker,
+    NULL::timestamp with time zone AS run_at,
+    created_at,
+    started_at,
+    finished_at,
+    NULL::timestamp with time zone AS cancel_at,
+    error,
+    NULL::text AS fingerprint,
+    state AS shelf,
+    false AS live
+   FROM sluice.job_ledger l;
 
 -- functions
 
@@ -1309,6 +1379,13 @@ begin
   pools := array(select distinct j.pool from sluice.job j where j.id = any(jobs) and j.state = 'ready');
 end $function$;
 
+CREATE OR REPLACE FUNCTION sluice.error_fingerprint(kind text, error jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ select left(md5(jsonb_build_array(kind, e.code, sluice.mask_error(coalesce(e.message, '')))::text), 16)
+      from jsonb_to_record(coalesce(error, '{}')) as e(code text, message text) $function$;
+
 CREATE OR REPLACE FUNCTION sluice.fire_schedule(in_term bigint, in_name text, in_version bigint, in_next_at timestamp with time zone, fires timestamp with time zone[], starts timestamp with time zone[], missed integer, then_at timestamp with time zone, problem jsonb, OUT outcome text, OUT jobs bigint[], OUT pools text[])
  RETURNS record
  LANGUAGE plpgsql
@@ -1427,6 +1504,214 @@ begin
   group by r.pool, r.lane;
   return array(select distinct case when r.lane = '' then 'ready:' else 'turn:' end || r.pool from unnest(ready) as r);
 end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.list_jobs(filter jsonb, before bigint, page integer, look integer)
+ RETURNS TABLE(job sluice.any_job, looked integer, looked_until timestamp with time zone, next bigint)
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  states sluice.job_state[] := (select array_agg(s::sluice.job_state) from jsonb_array_elements_text(filter -> 'states') as s);
+  in_kind text := filter ->> 'kind';
+  in_pool text := filter ->> 'pool';
+  in_lane text := filter ->> 'lane';
+  of_owner text := filter ->> 'owner';
+  of_run bigint := filter ->> 'run';
+  of_tree bigint := filter ->> 'tree';
+  with_error text := filter ->> 'error';
+  with_payload jsonb := filter -> 'payload';
+  answer_bytes_max constant integer := 8388608;
+  search_bytes_max constant integer := 67108864;
+  trees bigint[] := case when of_tree is not null then array[of_tree, -of_tree]
+                         when of_run is not null then (select array_remove(array[r.finalizer_job, -r.finalizer_job, r.root_job, -r.root_job], null)
+                                                       from sluice.run r where r.id = of_run) end;
+  rows refcursor;
+  one sluice.any_job;
+  found_jobs integer := 0;
+  answer_bytes bigint := 0;
+  search_bytes bigint := 0;
+begin
+  looked := 0;
+  before := coalesce(before, 9223372036854775807);
+  if of_tree is not null or of_run is not null then
+    open rows for select j.* from sluice.any_job j where false;
+  elsif states = '{failed}' and with_error is not null then
+    open rows for select j.* from sluice.any_job j where j.live and j.shelf = 'failed' and j.id < before order by j.id desc;
+  elsif states = '{failed}' then
+    open rows for select j.* from sluice.any_job j where j.shelf = 'failed' and j.id < before order by j.id desc;
+  elsif states = '{canceled}' then
+    open rows for select j.* from sluice.any_job j where not j.live and j.shelf = 'canceled' and j.id < before order by j.id desc;
+  elsif states <@ '{scheduled,ready,paused,running}' then
+    open rows for select j.* from sluice.any_job j where j.live and j.id < before order by j.id desc;
+  elsif states <@ '{succeeded,canceled}' then
+    open rows for select j.* from sluice.any_job j where not j.live and j.id < before order by j.id desc;
+  else
+    open rows for select j.* from sluice.any_job j where j.id < before order by j.id desc;
+  end if;
+  loop
+    fetch rows into one;
+    if not found then
+      exit when coalesce(trees, '{}') = '{}';
+      close rows;
+      if trees[1] > 0 then
+        open rows for select j.* from sluice.any_job j where j.root >= trees[1] and (j.root, j.id) < (trees[1], before) order by j.root desc, j.id desc;
+      else
+        open rows for select j.* from sluice.any_job j where j.id = -trees[1] and j.id < before;
+      end if;
+      trees := trees[2:];
+      continue;
+    end if;
+    if found_jobs >= page or looked >= look or answer_bytes > answer_bytes_max or search_bytes > search_bytes_max then
+      next := before;
+      exit;
+    end if;
+    looked := looked + 1;
+    before := one.id;
+    looked_until := one.created_at;
+    if with_payload is not null then search_bytes := search_bytes + pg_column_size(one.payload); end if;
+    if (states is null or one.state = any(states)) and (in_kind is null or one.kind = in_kind) and (in_pool is null or one.pool = in_pool)
+       and (in_lane is null or one.lane = in_lane) and (of_owner is null or one.owner = of_owner) and (of_run is null or one.run = of_run)
+       and (with_error is null or one.fingerprint = with_error) and (with_payload is null or one.payload @> with_payload) then
+      found_jobs := found_jobs + 1;
+      answer_bytes := answer_bytes + octet_length(one.payload::text);
+      job := one;
+      return next;
+    end if;
+  end loop;
+  close rows;
+  job := null;
+  return next;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.list_lanes(of_owner text, in_closed boolean, after text, page integer, look integer)
+ RETURNS TABLE(l sluice.lane, o sluice.owner, looked integer, next text)
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  at timestamptz := sluice.now();
+  rows refcursor;
+  found_lanes integer := 0;
+begin
+  looked := 0;
+  if of_owner is not null then
+    open rows for select x from sluice.lane x where x.owner <= of_owner and (x.owner, x.key) > (of_owner, after) order by x.owner, x.key;
+  else
+    open rows for select x from sluice.lane x where x.key > after order by x.key;
+  end if;
+  loop
+    fetch rows into l;
+    exit when not found;
+    if found_lanes >= page or looked >= look then
+      next := after;
+      exit;
+    end if;
+    looked := looked + 1;
+    after := l.key;
+    select x.* into o from sluice.owner x where x.name = l.owner;
+    if in_closed is null or in_closed = (sluice.room(l, o, at) < 1 or sluice.permits(l, at) < 1) then
+      found_lanes := found_lanes + 1;
+      return next;
+    end if;
+  end loop;
+  close rows;
+  l := null;
+  o := null;
+  return next;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.list_owners(after text, page integer)
+ RETURNS TABLE(name text, cap integer, hold_until timestamp with time zone, paused text, in_flight integer, lanes integer)
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+#variable_conflict use_column
+begin
+  for step in 1..page loop
+    after := least((select o.name from sluice.owner o where o.name > after order by o.name limit 1),
+                   (select l.owner from sluice.lane l where l.owner > after order by l.owner, l.key limit 1));
+    exit when after is null;
+    name := after;
+    select o.cap, o.hold_until, o.paused into cap, hold_until, paused from sluice.owner o where o.name = after;
+    select coalesce(sum(x.in_flight), 0), count(*) into in_flight, lanes
+    from (select l.in_flight from sluice.lane l where l.owner = after limit 1000) x;
+    return next;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.list_runs(filter jsonb, before bigint, page integer, look integer)
+ RETURNS TABLE(run sluice.run, looked integer, looked_until timestamp with time zone, next bigint)
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  states text[] := (select array_agg(s) from jsonb_array_elements_text(filter -> 'states') as s);
+  of_kind text := filter ->> 'kind';
+  of_owner text := filter ->> 'owner';
+  rows refcursor;
+  one sluice.run;
+  found_runs integer := 0;
+begin
+  looked := 0;
+  before := coalesce(before, 9223372036854775807);
+  if of_owner is not null then
+    open rows for select r.* from sluice.run r where r.owner >= of_owner and (r.owner, r.id) < (of_owner, before) order by r.owner desc, r.id desc;
+  elsif of_kind is not null then
+    open rows for select r.* from sluice.run r where r.kind >= of_kind and (r.kind, r.id) < (of_kind, before) order by r.kind desc, r.id desc;
+  elsif cardinality(states) = 1 then
+    open rows for select r.* from sluice.run r where r.state >= states[1] and (r.state, r.id) < (states[1], before) order by r.state desc, r.id desc;
+  else
+    open rows for select r.* from sluice.run r where r.id < before order by r.id desc;
+  end if;
+  loop
+    fetch rows into one;
+    exit when not found;
+    if found_runs >= page or looked >= look then
+      next := before;
+      exit;
+    end if;
+    looked := looked + 1;
+    before := one.id;
+    looked_until := one.created_at;
+    if (of_kind is null or one.kind = of_kind) and (of_owner is null or one.owner = of_owner) and (states is null or one.state = any(states)) then
+      found_runs := found_runs + 1;
+      run := one;
+      return next;
+    end if;
+  end loop;
+  close rows;
+  run := null;
+  return next;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.mask_error(message text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select regexp_replace(regexp_replace(left(message, 300),
+    '"[^"]*"|`[^`]*`|(?<![[:alnum:]])''[^'']*''(?![[:alnum:]])', '"…"', 'g'),
+    '\m(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|0x[0-9a-fA-F]+|(?=[a-fA-F]*[0-9])[0-9a-fA-F]{7,}|(?=\w*[0-9])\w{16,})\M|[0-9]+(?:[.,:][0-9]+)*', '#', 'g') $function$;
 
 CREATE OR REPLACE FUNCTION sluice.move_owned(in_pool text, since bigint)
  RETURNS void

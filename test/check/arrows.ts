@@ -32,7 +32,7 @@ export const packageArrows: readonly Arrow[] = [
 const base = ['postgres', 'dispatch', 'support']
 const nouns = ['job', 'lane', 'run', 'event']
 const aside = ['secret']
-const duties = ['worker', 'maintenance', 'schedule']
+const duties = ['worker', 'maintenance', 'schedule', 'inspect']
 
 const wiring = 'The composition root wires every part; no part knows the whole, so that each can be tested alone.'
 const oneDuty = 'Each duty stands on the nouns; duties meet in engine.ts, where their order of start and stop can be read.'

@@ -73,7 +73,7 @@ create table sluice.job (
 
 create index job_queue on sluice.job (pool, lane, rank, id) where shelf is null;
 create index job_due on sluice.job (run_at) where shelf = 'scheduled';
-create index job_tree on sluice.job (root) where root is not null;
+create index job_tree on sluice.job (root, id) where root is not null;
 create index job_failed on sluice.job (id) where shelf = 'failed';
 create index job_suspect on sluice.job (id) where crashes >= 2;
 create index job_stopping on sluice.job (id) where cancel_at is not null;

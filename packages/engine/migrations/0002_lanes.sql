@@ -40,7 +40,7 @@ create table sluice.lane (
   custom         boolean not null default false  -- its limits were set by hand: the class leaves them alone
 ) with (fillfactor = 50);
 create index lane_opens on sluice.lane (opens_at) where opens_at is not null;
-create index lane_owner on sluice.lane (owner) where owner is not null;
+create index lane_owner on sluice.lane (owner, key) where owner is not null;
 
 -- Owners that have limits of their own. They span all lanes of the owner, and the lane `owner:NAME` that takes its jobs that name no lane.
 create table sluice.owner (

@@ -6,6 +6,7 @@
 import type { Sql } from 'sql-template-tag'
 import type { EventRequest } from './event/event.ts'
 import { Events, type PublishOptions } from './event/events.ts'
+import { Inspect } from './inspect/inspect.ts'
 import type { TransactionClient } from './job/context.ts'
 import { type Enqueued, enqueueOn } from './job/enqueue.ts'
 import { Enqueuer } from './job/enqueuer.ts'
@@ -52,6 +53,8 @@ export class Engine implements Executor {
   readonly runs: Runs
   readonly schedules: Schedules
   readonly events: Events
+  /** Lists, search and counts for people. */
+  readonly inspect: Inspect
   readonly #options: Settled
   readonly #database: Database
   readonly #waker: Waker
@@ -103,6 +106,7 @@ export class Engine implements Executor {
     const limited = async () => ({ on: await this.#ready(), payloadBytesMax: this.#payloadBytesMax })
     this.schedules = new Schedules(limited, () => this.#scheduler.hear())
     this.events = new Events(limited)
+    this.inspect = new Inspect(() => this.#looking())
     this.#heartbeat = new Heartbeat({
       database,
       clock,

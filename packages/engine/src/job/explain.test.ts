@@ -18,6 +18,7 @@ const ready: Job = {
   key: null,
   parent: null,
   root: null,
+  run: null,
   event: null,
   attempt: 0,
   maxAttempts: 5,

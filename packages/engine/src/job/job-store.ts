@@ -19,6 +19,8 @@ export interface Job {
   readonly key: string | null
   readonly parent: number | null
   readonly root: number | null
+  /** The run it counts for. */
+  readonly run: number | null
   /** The event that brought it about, itself or through its ancestors. */
   readonly event: number | null
   readonly attempt: number
@@ -43,12 +45,12 @@ export interface Attempt {
 }
 
 const liveJobs: Sql = sql`
-  select id, kind, pool, lane, owner, state, priority, payload, key, parent, root, event, attempt, max_attempts as "maxAttempts", crashes, worker,
+  select id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, max_attempts as "maxAttempts", crashes, worker,
          nullif(run_at, 'infinity') as "runAt", created_at as "createdAt", started_at as "startedAt", null::timestamptz as "finishedAt", cancel_at as "cancelRequestedAt", error
   from sluice.job`
 
 const finishedJobs: Sql = sql`
-  select id, kind, pool, lane, owner, state, priority, payload, key, parent, root, event, attempt, null::smallint as "maxAttempts", 0 as crashes, worker,
+  select id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, null::smallint as "maxAttempts", 0 as crashes, worker,
          null::timestamptz as "runAt", created_at as "createdAt", started_at as "startedAt", finished_at as "finishedAt",
          null::timestamptz as "cancelRequestedAt", error
   from sluice.job_ledger`

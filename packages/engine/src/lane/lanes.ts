@@ -31,9 +31,10 @@ export interface Lane {
   readonly opensAt: Date | null
 }
 
-const columns = sql`
-  l.key as name, l.owner, l.weight, l.cap, l.metered, l.budget_floor as floor, case when l.reset_at > sluice.now() then l.remaining end as remaining, l.reset_at as "resetAt",
-  l.hold_until as "holdUntil", l.paused, l.failures, l.broken_until as "brokenUntil", l.in_flight as "inFlight", l.opens_at as "opensAt",
+/** For a `l` that is a row of the table or of a list of lanes, and its owner `o`. */
+export const laneColumns = sql`
+  (l).key as name, (l).owner, (l).weight, (l).cap, (l).metered, (l).budget_floor as floor, case when (l).reset_at > sluice.now() then (l).remaining end as remaining,
+  (l).reset_at as "resetAt", (l).hold_until as "holdUntil", (l).paused, (l).failures, (l).broken_until as "brokenUntil", (l).in_flight as "inFlight", (l).opens_at as "opensAt",
   sluice.room(l, o, sluice.now()) < 1 or sluice.permits(l, sluice.now()) < 1 as closed`
 
 export class Lanes {
@@ -92,7 +93,7 @@ export class Lanes {
   async #list(where: Sql): Promise<Lane[]> {
     const on = await this.#on()
     const { rows } = await on.query<Lane>(
-      sql`select ${columns} from sluice.lane l left join sluice.owner o on o.name = l.owner ${where}`,
+      sql`select ${laneColumns} from sluice.lane l left join sluice.owner o on o.name = l.owner ${where}`,
     )
     return rows
   }

@@ -32,7 +32,7 @@ export interface Run {
   readonly finishedAt: Date | null
 }
 
-const columns = sql`
+export const runColumns = sql`
   r.id, r.kind, r.owner, r.trigger, r.payload, r.total, r.pending, r.succeeded, r.failed, r.canceled, r.error, r.root_job as "rootJob", r.finalizer_job as "finalizerJob",
   r.created_at as "createdAt", r.finished_at as "finishedAt",
   case when r.state = 'created' and exists (select from sluice.job j where j.id = r.root_job and j.attempt > 0) then 'planning' else r.state end as state`
@@ -66,13 +66,13 @@ export class Runs {
     const run = Number(started.id)
     if (!started.created)
       throw new SluiceError('RUN_ACTIVE', { kind: named.kindName, owner: owner === undefined ? '' : ` for ${owner}`, run })
-    const found = await client.query(sql`select ${columns} from sluice.run r where r.id = ${run}`.text, [run])
+    const found = await client.query(sql`select ${runColumns} from sluice.run r where r.id = ${run}`.text, [run])
     return tidy(found.rows[0] as Run)
   }
 
   async find(id: number): Promise<Run | undefined> {
     const on = await this.#on()
-    const { rows } = await on.query<Run>(sql`select ${columns} from sluice.run r where r.id = ${id}`)
+    const { rows } = await on.query<Run>(sql`select ${runColumns} from sluice.run r where r.id = ${id}`)
     return rows[0] && tidy(rows[0])
   }
 
@@ -80,7 +80,7 @@ export class Runs {
   async list(page: { kind?: string; owner?: string; before?: number; limit?: number } = {}): Promise<Run[]> {
     const on = await this.#on()
     const { rows } = await on.query<Run>(sql`
-      select ${columns} from sluice.run r
+      select ${runColumns} from sluice.run r
       where true ${page.kind === undefined ? empty : sql`and r.kind = ${page.kind}`} ${page.owner === undefined ? empty : sql`and r.owner = ${page.owner}`}
         ${page.before === undefined ? empty : sql`and r.id < ${page.before}`}
       order by r.id desc limit ${page.limit ?? 100}`)
