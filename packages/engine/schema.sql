@@ -668,7 +668,7 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.claim(in_pool text, in_worker bigint, slots integer, since bigint, unknown_kinds text[])
- RETURNS TABLE(id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, run bigint, event bigint)
+ RETURNS TABLE(id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, run bigint, event bigint, priority smallint)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -710,11 +710,11 @@ begin
     limit slots
     for update skip locked))
   returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root,
-            date_part('epoch', j.created_at) * 1000, j.run, j.event;
+            date_part('epoch', j.created_at) * 1000, j.run, j.event, j.priority;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.claim_laned(in_pool text, in_worker bigint, slots integer, ahead integer, lanes_max integer, unknown_kinds text[])
- RETURNS TABLE(again boolean, moved boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint)
+ RETURNS TABLE(again boolean, moved boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint, priority smallint)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -836,7 +836,7 @@ begin
         fence = greatest(j.fence + 1, stamp)
     where j.id = any(array(select id from taken))
     returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000,
-              j.lane, j.run, j.event),
+              j.lane, j.run, j.event, j.priority),
   counted as (
     update sluice.lane l
     set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost, served_at = o.served_at,
@@ -861,7 +861,7 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.claim_suspect(in_worker bigint, pools text[], unknown_kinds text[])
- RETURNS TABLE(id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, run bigint, event bigint, lane text)
+ RETURNS TABLE(id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, run bigint, event bigint, priority smallint, lane text)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -907,7 +907,7 @@ begin
       fence = greatest(j.fence + 1, (date_part('epoch', at) * 1000000)::bigint)
   where j.id = one.id
   returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000, j.run, j.event,
-            j.lane;
+            j.priority, j.lane;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.class_of(key text)
@@ -2146,7 +2146,7 @@ begin
   return pools;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.rescue(in_term bigint, crashes_max integer, sweep boolean, OUT rescued integer, OUT failed integer, OUT dead text[], OUT topics text[])
+CREATE OR REPLACE FUNCTION sluice.rescue(in_term bigint, crashes_max integer, sweep boolean, OUT rescued integer, OUT failed integer, OUT jobs bigint[], OUT dead text[], OUT topics text[])
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -2197,7 +2197,7 @@ begin
                      else j.error end
     where j.id = any(array(select id from lost)) and j.cancel_at is null
     returning j.id, j.pool, j.lane, j.rank, j.run, j.state, j.crashes)
-  select (select count(*) from back where state = 'ready'), (select count(*) from back where state = 'failed'),
+  select (select count(*) from back where state = 'ready'), (select count(*) from back where state = 'failed'), array(select id from back order by id limit 100),
          (select array_agg(row(pool, lane, rank)::sluice.ready_job) from back where state = 'ready'),
          (select array_agg(id) from lost where cancel_at is not null),
          -- Their calls may have been made: the permits count as spent.
@@ -2206,7 +2206,7 @@ begin
           from (select run, id, state from back where run is not null and state = 'failed' union all select run, id, 'canceled' from lost where run is not null and cancel_at is not null) x),
          (select pg_notify('sluice', 'suspect:') from back where state = 'ready' and crashes >= 2 limit 1) is not null,
          (select array_agg(name) from buried)
-  into rescued, failed, ready, canceled, lanes, ended, told, dead;
+  into rescued, failed, jobs, ready, canceled, lanes, ended, told, dead;
   perform sluice.retire(canceled, 'canceled', null);
   topics := sluice.line_up(ready);
   if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;

@@ -6,7 +6,7 @@
 -- clock, can never be issued twice.
 create function sluice.claim(in_pool text, in_worker bigint, slots integer, since bigint, unknown_kinds text[])
 returns table (id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint,
-               owner text, root bigint, created_ms double precision, run bigint, event bigint)
+               owner text, root bigint, created_ms double precision, run bigint, event bigint, priority smallint)
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
@@ -44,7 +44,7 @@ begin
     limit slots
     for update skip locked))
   returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root,
-            date_part('epoch', j.created_at) * 1000, j.run, j.event;
+            date_part('epoch', j.created_at) * 1000, j.run, j.event, j.priority;
 end $$;
 
 -- Jobs of an owner with limits that name no lane belong into the owner's own, where its limits are counted. Those that came before the limits are moved
@@ -78,7 +78,7 @@ end $$;
 -- A suspect was held by two processes that died. It runs again alone, so that a third death speaks for itself.
 create function sluice.claim_suspect(in_worker bigint, pools text[], unknown_kinds text[])
 returns table (id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint,
-               owner text, root bigint, created_ms double precision, run bigint, event bigint, lane text)
+               owner text, root bigint, created_ms double precision, run bigint, event bigint, priority smallint, lane text)
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
@@ -122,5 +122,5 @@ begin
       fence = greatest(j.fence + 1, (date_part('epoch', at) * 1000000)::bigint)
   where j.id = one.id
   returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000, j.run, j.event,
-            j.lane;
+            j.priority, j.lane;
 end $$;

@@ -111,7 +111,8 @@ end $$;
 -- whose jobs were not all to be had stays for the next round. A claim holds its process's row, so none can slip in between. There is no index on
 -- `worker`, which every claim would have to write: finding the jobs of the dead means walking the queue once. `sweep` also looks for jobs whose
 -- process has no row at all.
-create function sluice.rescue(in_term bigint, crashes_max integer, sweep boolean, out rescued integer, out failed integer, out dead text[], out topics text[])
+create function sluice.rescue(in_term bigint, crashes_max integer, sweep boolean, out rescued integer, out failed integer, out jobs bigint[], out dead text[],
+  out topics text[])
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
 as $$
@@ -158,7 +159,7 @@ begin
                      else j.error end
     where j.id = any(array(select id from lost)) and j.cancel_at is null
     returning j.id, j.pool, j.lane, j.rank, j.run, j.state, j.crashes)
-  select (select count(*) from back where state = 'ready'), (select count(*) from back where state = 'failed'),
+  select (select count(*) from back where state = 'ready'), (select count(*) from back where state = 'failed'), array(select id from back order by id limit 100),
          (select array_agg(row(pool, lane, rank)::sluice.ready_job) from back where state = 'ready'),
          (select array_agg(id) from lost where cancel_at is not null),
          -- Their calls may have been made: the permits count as spent.
@@ -167,7 +168,7 @@ begin
           from (select run, id, state from back where run is not null and state = 'failed' union all select run, id, 'canceled' from lost where run is not null and cancel_at is not null) x),
          (select pg_notify('sluice', 'suspect:') from back where state = 'ready' and crashes >= 2 limit 1) is not null,
          (select array_agg(name) from buried)
-  into rescued, failed, ready, canceled, lanes, ended, told, dead;
+  into rescued, failed, jobs, ready, canceled, lanes, ended, told, dead;
   perform sluice.retire(canceled, 'canceled', null);
   topics := sluice.line_up(ready);
   if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;

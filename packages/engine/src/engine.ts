@@ -8,13 +8,14 @@ import type { EventRequest } from './event/event.ts'
 import { Events, type PublishOptions } from './event/events.ts'
 import { Inspect } from './inspect/inspect.ts'
 import type { TransactionClient } from './job/context.ts'
-import { type Enqueued, enqueueOn } from './job/enqueue.ts'
+import type { Enqueued } from './job/enqueue.ts'
 import { Enqueuer } from './job/enqueuer.ts'
 import { explainJob } from './job/explain.ts'
 import type { Explanation } from './job/explanation.ts'
+import { Intake } from './job/intake.ts'
 import { type Attempt, findJob, type Job, listAttempts, listFailed } from './job/job-store.ts'
 import type { StoredSettings } from './job/kind-store.ts'
-import { type EncodedRequest, encodeRequest, type JobRequest } from './job/request.ts'
+import type { EncodedRequest, JobRequest } from './job/request.ts'
 import * as steer from './job/steer.ts'
 import { topicsFor, Waker } from './job/waker.ts'
 import { Lanes } from './lane/lanes.ts'
@@ -31,6 +32,7 @@ import { Scheduler } from './schedule/scheduler.ts'
 import { Schedules } from './schedule/schedules.ts'
 import { type EngineStatus, findProblems } from './status.ts'
 import { SluiceError } from './support/errors.ts'
+import { witness } from './support/witness.ts'
 import { hear } from './wake-ups.ts'
 import { Heartbeat } from './worker/heartbeat.ts'
 import { Worker } from './worker/worker.ts'
@@ -58,19 +60,20 @@ export class Engine implements Executor {
   readonly #options: Settled
   readonly #database: Database
   readonly #waker: Waker
-  readonly #enqueuer: Enqueuer
+  readonly #intake: Intake
   readonly #worker: Worker
   readonly #heartbeat: Heartbeat
   readonly #leader: Leader
   readonly #listener: Listener
   readonly #scheduler: Scheduler
-  #prepared: Promise<StoredSettings> | undefined
-  #payloadBytesMax = 0
+  #prepared: Promise<void> | undefined
+  #stored: StoredSettings = { payloadBytesMax: 0, priorityStepMs: 0 }
   #started: Promise<void> | undefined
   #stopped: Promise<void> | undefined
 
   constructor(options: Settled) {
     const { clock, log, kinds, leaseMs } = options
+    const seen = witness(options.observe, log)
     this.#options = options
     const database = new Database({
       url: options.database,
@@ -82,12 +85,14 @@ export class Engine implements Executor {
     })
     this.#database = database
     const ready = (): Promise<Database> => this.#ready()
-    this.lanes = new Lanes(ready, clock)
+    this.lanes = new Lanes(ready, clock, seen.tell)
     this.owners = new Owners(ready, clock)
     this.runs = new Runs(ready)
     const topicsOf = (request: EncodedRequest): string[] => topicsFor(request, kinds.get(request.kind))
     this.#waker = new Waker({ database, clock, topicsOf, wakeHere: (topic) => this.#worker.wake(topic) })
-    this.#enqueuer = new Enqueuer(database, this.#waker)
+    const enqueuer = new Enqueuer(database, this.#waker)
+    const limits = { payloadBytesMax: () => this.#stored.payloadBytesMax, priorityStepMs: () => this.#stored.priorityStepMs }
+    this.#intake = new Intake({ ...limits, enqueuer, tell: seen.jobs })
     const trusted = (): boolean => this.#heartbeat.trusted
     const beatNow = (): void => void this.#heartbeat.beatNow()
     const wake = (topics: readonly string[]): void => {
@@ -96,17 +101,18 @@ export class Engine implements Executor {
     this.#worker = new Worker({
       ...options,
       database,
-      payloadBytesMax: () => this.#payloadBytesMax,
+      witness: seen,
+      ...limits,
       trusted,
       onBusy: () => this.#heartbeat.hurry(),
     })
-    this.#leader = new Leader({ ...options, database, trusted, onReady: wake, beatNow })
+    this.#leader = new Leader({ ...options, database, witness: seen, trusted, onReady: wake, beatNow })
     const [term, hears] = [() => this.#leader.term, () => this.#listener.hears]
-    this.#scheduler = new Scheduler({ database, clock, log, term, hears, onReady: wake })
-    const limited = async () => ({ on: await this.#ready(), payloadBytesMax: this.#payloadBytesMax })
+    this.#scheduler = new Scheduler({ database, clock, log, witness: seen, term, hears, onReady: wake })
+    const limited = async () => ({ on: await this.#ready(), payloadBytesMax: this.#stored.payloadBytesMax })
     this.schedules = new Schedules(limited, () => this.#scheduler.hear())
-    this.events = new Events(limited)
     this.inspect = new Inspect(() => this.#looking())
+    this.events = new Events(limited, seen.tell)
     this.#heartbeat = new Heartbeat({
       database,
       clock,
@@ -159,19 +165,14 @@ export class Engine implements Executor {
   }
 
   async enqueue(request: JobRequest, { client }: EnqueueOptions = {}): Promise<Enqueued> {
-    const { payloadBytesMax } = await this.#prepare()
-    const encoded = encodeRequest(request, { payloadBytesMax })
-    if (!client) return this.#enqueuer.add(encoded)
-    const [enqueued] = await enqueueOn(client, [encoded], true)
-    return enqueued as Enqueued
+    await this.#prepare()
+    return this.#intake.one(request, client)
   }
 
   /** All of them or none. */
   async enqueueMany(requests: readonly JobRequest[], { client }: EnqueueOptions = {}): Promise<Enqueued[]> {
-    const { payloadBytesMax } = await this.#prepare()
-    const encoded = requests.map((request) => encodeRequest(request, { payloadBytesMax }))
-    if (encoded.length === 0) return []
-    return client ? enqueueOn(client, encoded, true) : this.#enqueuer.addMany(encoded)
+    await this.#prepare()
+    return this.#intake.many(requests, client)
   }
 
   /** Whoever subscribes gets a job for it, committed together with the event. */
@@ -250,7 +251,7 @@ export class Engine implements Executor {
     }
   }
 
-  #prepare(): Promise<StoredSettings> {
+  #prepare(): Promise<void> {
     this.#refuseIfStopped()
     // A failure is not remembered: the database may be back at the next call.
     this.#prepared ??= this.#register().catch((error: unknown) => {
@@ -260,10 +261,8 @@ export class Engine implements Executor {
     return this.#prepared
   }
 
-  async #register(): Promise<StoredSettings> {
-    const stored = await register(this.#database, this.#options)
-    this.#payloadBytesMax = stored.payloadBytesMax
-    return stored
+  async #register(): Promise<void> {
+    this.#stored = await register(this.#database, this.#options)
   }
 
   async #ready(): Promise<Database> {

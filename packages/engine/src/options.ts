@@ -12,6 +12,7 @@ import type { Schedule } from './schedule/schedule.ts'
 import { type Clock, systemClock } from './support/clock.ts'
 import { type Duration, toMs } from './support/duration.ts'
 import { SluiceError } from './support/errors.ts'
+import type { Observer } from './support/fact.ts'
 import { noProbe, type Probe } from './support/fail-point.ts'
 import { type Log, standardErrorLog } from './support/log.ts'
 
@@ -64,6 +65,8 @@ export interface EngineOptions<Services = unknown> {
   /** Turn off behind a pooler that does not keep prepared statements. Found out by itself when left out. */
   readonly prepare?: boolean
   readonly log?: Log
+  /** Hears of everything that happens here, at once and in passing: for counters and charts. Must be quick. */
+  readonly observe?: Observer
   readonly clock?: Clock
   readonly random?: () => number
   /** Called at named places; tests let the process die there. */
@@ -92,6 +95,7 @@ export interface Settled {
   readonly lookMsMax: number
   readonly prepare: boolean
   readonly log: Log
+  readonly observe: Observer | undefined
   readonly clock: Clock
   readonly random: () => number
   readonly probe: Probe
@@ -127,6 +131,9 @@ const schema = z.strictObject({
   lead: z.boolean().optional(),
   migrates: z.boolean().optional(),
   name: z.string().min(1).max(200).optional(),
+  observe: z
+    .custom<Observer>((observe) => typeof observe === 'function', 'is no function; it is called with each fact')
+    .optional(),
   prepare: z.boolean().optional(),
   // Durations are checked where they are read, the rest by its type.
   ...Object.fromEntries(
@@ -194,6 +201,7 @@ export function settleOptions(options: EngineOptions): Settled {
     lookMsMax: Math.max(1, Math.ceil(toMs(options.lookTime ?? '5s', 'lookTime'))),
     prepare: options.prepare ?? true,
     log: options.log ?? standardErrorLog,
+    observe: options.observe,
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
     probe: options.probe ?? noProbe,

@@ -8,7 +8,7 @@ import type { Worker } from './worker/worker.ts'
 
 export interface Hearers {
   readonly worker: Pick<Worker, 'id' | 'wake' | 'cancel' | 'hearSuspects'>
-  readonly leader: Pick<Leader, 'hearDue'>
+  readonly leader: Pick<Leader, 'hearDue' | 'hearRunEnd'>
   readonly scheduler: Pick<Scheduler, 'hear'>
   readonly beatNow: () => void
 }
@@ -21,6 +21,8 @@ export function hear(message: string, { worker, leader, scheduler, beatNow }: He
       return worker.wake(message)
     case 'due':
       return leader.hearDue(Number(rest[0]))
+    case 'run':
+      return leader.hearRunEnd(Number(rest[0]))
     case 'cancel':
       if (Number(rest[0]) === worker.id) worker.cancel(Number(rest[1]))
       return

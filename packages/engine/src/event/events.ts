@@ -4,6 +4,7 @@
 
 import type { Executor, QueryClient } from '../postgres/client.ts'
 import { explainConnect } from '../postgres/connect.ts'
+import type { Observer } from '../support/fact.ts'
 import { type EventRequest, encodeEvent } from './event.ts'
 import { type EventPage, findEvent, listEvents, type PublishedEvent, publishOn } from './event-store.ts'
 
@@ -20,9 +21,11 @@ export interface PublishOptions {
 
 export class Events {
   readonly #ready: () => Promise<Ready>
+  readonly #tell: Observer | undefined
 
-  constructor(ready: () => Promise<Ready>) {
+  constructor(ready: () => Promise<Ready>, tell?: Observer) {
     this.#ready = ready
+    this.#tell = tell
   }
 
   async publish(request: EventRequest, { client }: PublishOptions = {}): Promise<{ id: number }> {
@@ -31,6 +34,7 @@ export class Events {
     const [id] = await publishOn(client ?? on.pool, [encoded]).catch((error: unknown) => {
       throw client ? error : explainConnect(error)
     })
+    this.#tell?.({ type: 'event.published', event: encoded.event, id: id as number })
     return { id: id as number }
   }
 

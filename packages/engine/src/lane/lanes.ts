@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { type Executor } from '../postgres/client.ts'
 import { type Clock } from '../support/clock.ts'
 import { SluiceError } from '../support/errors.ts'
+import type { Observer } from '../support/fact.ts'
 import { type BudgetReport, checkReport } from './budget-report.ts'
 import { encodeLimits, type LaneLimits } from './limits.ts'
 
@@ -40,10 +41,12 @@ export const laneColumns = sql`
 export class Lanes {
   readonly #on: () => Promise<Executor>
   readonly #clock: Clock
+  readonly #tell: Observer | undefined
 
-  constructor(on: () => Promise<Executor>, clock: Clock) {
+  constructor(on: () => Promise<Executor>, clock: Clock, tell?: Observer) {
     this.#on = on
     this.#clock = clock
+    this.#tell = tell
   }
 
   /** Limits of one lane, instead of those of its pattern. What is left out stays as it is. */
@@ -65,6 +68,7 @@ export class Lanes {
   /** Nothing starts before this time. */
   async hold(name: string, until: Date): Promise<void> {
     await this.#change(name, { hold_until: checkHold(until, this.#clock).toISOString() })
+    this.#tell?.({ type: 'lane.held', lane: name, until, reason: 'by hand', job: undefined })
   }
 
   async pause(name: string, reason = 'paused'): Promise<void> {

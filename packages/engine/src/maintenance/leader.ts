@@ -8,15 +8,18 @@ import type { Database } from '../postgres/database.ts'
 import type { Clock } from '../support/clock.ts'
 import type { Log } from '../support/log.ts'
 import type { Service } from '../support/service.ts'
+import type { Witness } from '../support/witness.ts'
 import { Parker } from './parker.ts'
 import { Promoter } from './promoter.ts'
 import { Pruner } from './pruner.ts'
 import { Rescuer } from './rescuer.ts'
+import { tellRunEnd } from './run-end.ts'
 
 export interface LeaderOptions {
   readonly database: Database
   readonly clock: Clock
   readonly log: Log
+  readonly witness: Witness
   readonly keepDays: number
   readonly crashesMax: number
   readonly trusted: () => boolean
@@ -44,11 +47,11 @@ export class Leader implements Service {
   #stopped = false
 
   constructor(options: LeaderOptions) {
-    const { database, clock, log, keepDays, crashesMax, onReady, beatNow } = options
+    const { database, clock, log, witness, keepDays, crashesMax, onReady, beatNow } = options
     const term = (): number | undefined => this.term
     this.#options = options
-    this.promoter = new Promoter({ database, clock, log, term, onReady })
-    this.rescuer = new Rescuer({ database, clock, log, term, crashesMax, onReady, onLooked: beatNow })
+    this.promoter = new Promoter({ database, clock, log, witness, term, onReady })
+    this.rescuer = new Rescuer({ database, clock, log, witness, term, crashesMax, onReady, onLooked: beatNow })
     this.parker = new Parker(database, log, term)
     this.pruner = new Pruner({ database, clock, log, keepDays, term })
   }
@@ -63,6 +66,7 @@ export class Leader implements Service {
 
   stop(): void {
     this.#stopped = true
+    if (this.#term !== undefined) this.#options.witness.tell({ type: 'leader.changed', leads: false, term: this.#term })
     this.#resign()
   }
 
@@ -74,10 +78,10 @@ export class Leader implements Service {
   }
 
   onBeat(news: LeaderNews): void {
-    const { log, clock } = this.#options
+    const { witness, clock } = this.#options
     if (news.term === undefined || this.#stopped) {
       if (this.#term !== undefined) {
-        log.info('leadership lost', { term: this.#term })
+        witness.tell({ type: 'leader.changed', leads: false, term: this.#term })
         this.#resign()
       }
       return
@@ -86,7 +90,7 @@ export class Leader implements Service {
     this.#term = news.term
     this.#aheadMs = news.nowMs - clock.now()
     if (fresh) {
-      log.info('leading', { term: news.term })
+      witness.tell({ type: 'leader.changed', leads: true, term: news.term })
       this.pruner.start()
     }
     this.promoter.sleep(news.dueMs)
@@ -101,5 +105,11 @@ export class Leader implements Service {
   /** A wake-up that says when something falls due, in the database's own time. */
   hearDue(atMs: number): void {
     if (this.term !== undefined) this.promoter.hear(atMs - this.#aheadMs - this.#options.clock.now())
+  }
+
+  /** A run has ended somewhere; one process tells it for all. */
+  hearRunEnd(run: number): void {
+    const { database, log, witness } = this.#options
+    if (this.term !== undefined) void tellRunEnd(database, run, { log, witness })
   }
 }

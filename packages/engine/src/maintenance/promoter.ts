@@ -7,11 +7,13 @@
 import type { Database, Statement } from '../postgres/database.ts'
 import type { Clock, Timer } from '../support/clock.ts'
 import type { Log } from '../support/log.ts'
+import type { Witness } from '../support/witness.ts'
 
 export interface PromoterOptions {
   readonly database: Database
   readonly clock: Clock
   readonly log: Log
+  readonly witness?: Witness
   readonly term: () => number | undefined
   readonly onReady: (topics: readonly string[]) => void
 }
@@ -24,6 +26,7 @@ export class Promoter {
   readonly #options: PromoterOptions
   #timer: Timer | undefined
   #dueAtMs = Number.POSITIVE_INFINITY
+  #asleepMs: number | undefined
   #working = false
   #again = false
 
@@ -45,6 +48,7 @@ export class Promoter {
     if (dueAtMs >= this.#dueAtMs) return
     this.#timer?.cancel()
     this.#dueAtMs = dueAtMs
+    this.#asleepMs ??= clock.monotonic()
     this.#timer = clock.after(waitMs, () => void this.runOnce())
   }
 
@@ -65,6 +69,7 @@ export class Promoter {
       return 0
     }
     this.#working = true
+    this.#awake()
     let total = 0
     try {
       const { database, term, onReady } = this.#options
@@ -78,6 +83,7 @@ export class Promoter {
         moved = row?.[0] ?? 0
         if (row?.[1]) onReady(row[1])
         this.sleep(row?.[2] ?? undefined)
+        if (moved > 0) this.#options.witness?.tell({ type: 'promoter.promoted', jobs: moved })
         total += moved
       } while (moved === batchSize || this.#again)
     } catch (error) {
@@ -87,5 +93,12 @@ export class Promoter {
       this.#working = false
     }
     return total
+  }
+
+  #awake(): void {
+    if (this.#asleepMs === undefined) return
+    const ms = Math.round(this.#options.clock.monotonic() - this.#asleepMs)
+    this.#asleepMs = undefined
+    this.#options.witness?.tell({ type: 'promoter.slept', ms })
   }
 }

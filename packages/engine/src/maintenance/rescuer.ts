@@ -7,11 +7,13 @@
 import type { Database, Statement } from '../postgres/database.ts'
 import type { Clock, Timer } from '../support/clock.ts'
 import type { Log } from '../support/log.ts'
+import type { Witness } from '../support/witness.ts'
 
 export interface RescuerOptions {
   readonly database: Database
   readonly clock: Clock
   readonly log: Log
+  readonly witness?: Witness
   readonly crashesMax: number
   readonly term: () => number | undefined
   readonly onReady: (topics: readonly string[]) => void
@@ -26,8 +28,9 @@ export interface Rescue {
 
 const statement: Statement = {
   name: 'sluice_rescue',
-  text: 'select rescued, failed, dead, topics from sluice.rescue($1, $2, $3)',
+  text: 'select rescued, failed, jobs, dead, topics from sluice.rescue($1, $2, $3)',
 }
+type RescueRow = [rescued: number, failed: number, jobs: number[] | null, dead: string[] | null, topics: string[] | null]
 const none: Rescue = { rescued: 0, failed: 0 }
 /** Something of a dead process was locked a moment ago. */
 const againMs = 250
@@ -66,17 +69,14 @@ export class Rescuer {
   }
 
   async #run(sweep: boolean): Promise<Rescue> {
-    const { database, log, term, crashesMax, onReady } = this.#options
+    const { database, log, witness, term, crashesMax, onReady } = this.#options
     try {
       const current = term()
       if (current === undefined) return none
-      const [row] = await database.send<[number, number, string[] | null, string[] | null]>(database.hot, statement, [
-        current,
-        crashesMax,
-        sweep,
-      ])
-      const [rescued = 0, failed = 0, dead, pools] = row ?? []
-      if (dead || rescued + failed > 0) log.warn('jobs rescued', { rescued, failed, workers: dead ?? [] })
+      const [row] = await database.send<RescueRow>(database.hot, statement, [current, crashesMax, sweep])
+      const [rescued = 0, failed = 0, jobs, dead, pools] = row ?? []
+      if (dead || rescued + failed > 0)
+        witness?.tell({ type: 'job.rescued', rescued, failed, jobs: jobs ?? [], workers: dead ?? [] })
       if (pools) onReady(pools)
       return { rescued, failed }
     } catch (error) {

@@ -9,12 +9,14 @@ import { addDays, isMissingDay } from '../job/missing-day.ts'
 import type { Database, Statement } from '../postgres/database.ts'
 import { isTransient } from '../postgres/transient.ts'
 import type { Log } from '../support/log.ts'
+import type { Witness } from '../support/witness.ts'
 import { type CatchUp, caughtUpMax, type Overlap, type Plan, planFires } from './plan.ts'
 import { describeTrouble } from './schedule-store.ts'
 
 export interface FireOptions {
   readonly database: Database
   readonly log: Log
+  readonly witness?: Witness
   readonly term: () => number | undefined
   readonly onReady: (pools: readonly string[]) => void
 }
@@ -121,7 +123,7 @@ async function send(
   thenMs: number | null,
   problem: unknown,
   term: number,
-  { database, onReady }: FireOptions,
+  { database, witness, onReady }: FireOptions,
 ): Promise<number> {
   const fires = plan?.fires ?? []
   const values = [
@@ -142,7 +144,10 @@ async function send(
     await addDays(database)
     return ask()
   })
-  const [, jobs, pools] = answer ?? []
+  const [outcome, jobs, pools] = answer ?? []
   if (pools && pools.length > 0) onReady(pools)
-  return jobs?.length ?? 0
+  const made = jobs?.length ?? 0
+  const missed = (plan?.missed ?? 0) + (outcome === 'held' ? fires.length : 0)
+  if (outcome !== 'stale' && made + missed > 0) witness?.tell({ type: 'schedule.fired', schedule: row.name, jobs: made, missed })
+  return made
 }

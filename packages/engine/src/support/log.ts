@@ -4,9 +4,12 @@
  * The shape fits pino and console alike through a one-line adapter. Without one, warnings and errors go to standard error as JSON lines.
  */
 export interface Log {
+  debug?(event: string, fields?: Record<string, unknown>): void
   info(event: string, fields?: Record<string, unknown>): void
   warn(event: string, fields?: Record<string, unknown>): void
   error(event: string, fields?: Record<string, unknown>): void
+  /** Whether it wants a line for every job that ends. Default no: what is worth a look is in the job's attempts anyway. */
+  readonly jobs?: boolean
 }
 
 const write = (level: string, event: string, fields?: Record<string, unknown>): void => {

@@ -193,7 +193,7 @@ export class TestKit {
       },
       onOver: () => {},
     })
-    settler.add(claim, ended, held.said(claim))
+    settler.add(claim, ended, held.find(claim)?.said)
     await settler.drained()
     const error = 'error' in ended ? ended.error?.message : undefined
     return { id: claim.id, kind: claim.kind, attempt: claim.attempt, outcome: ended.outcome, error }

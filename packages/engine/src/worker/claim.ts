@@ -15,6 +15,7 @@ export interface Claim {
   readonly maxAttempts: number
   readonly crashes: number
   readonly rank: number
+  readonly priority: number
   readonly owner: string | undefined
   readonly root: number | undefined
   readonly createdAtMs: number
@@ -34,7 +35,7 @@ export interface LanedClaims {
   readonly moved: boolean
 }
 
-const columns = 'id, fence, kind, payload, attempt, max_attempts, crashes, rank, owner, root, created_ms, run, event'
+const columns = 'id, fence, kind, payload, attempt, max_attempts, crashes, rank, owner, root, created_ms, run, event, priority'
 
 const claimStatement: Statement = { name: 'sluice_claim', text: `select ${columns} from sluice.claim($1, $2, $3, $4, $5)` }
 
@@ -50,7 +51,7 @@ const suspectStatement: Statement = {
 
 type ClaimRow = [
   ...[number, number, string, string, number, number, number, number, string | null, number | null, number],
-  ...[run: number | null, event: number | null, lane?: string],
+  ...[run: number | null, event: number | null, priority: number, lane?: string],
 ]
 type LanedRow = [...Required<ClaimRow>, again: boolean, moved: boolean]
 /** More lanes a claim would share its slots too thinly; fewer would let a stranger wait. */
@@ -104,7 +105,8 @@ export async function claimSuspect(
 }
 
 function toClaim(row: ClaimRow): Claim {
-  const [id, fence, kind, payload, attempt, maxAttempts, crashes, rank, owner, root, createdAtMs, run, event, lane] = row
+  const [id, fence, kind, payload, attempt, maxAttempts, crashes, rank, owner, root, createdAtMs, run, event, priority, lane] =
+    row
   return {
     id,
     fence,
@@ -114,6 +116,7 @@ function toClaim(row: ClaimRow): Claim {
     maxAttempts,
     crashes,
     rank,
+    priority,
     owner: owner ?? undefined,
     root: root ?? undefined,
     createdAtMs,

@@ -23,6 +23,7 @@ const claim: Claim = {
   maxAttempts: 3,
   crashes: 0,
   rank: 0,
+  priority: 0,
   owner: 'ann',
   root: undefined,
   createdAtMs: 1_000,

@@ -8,9 +8,12 @@ import type { Claim } from './claim.ts'
 import type { StopReason } from './executor.ts'
 import { StopSwitch } from './stop-switch.ts'
 
-interface Held {
+export interface Held {
   readonly claim: Claim
   readonly stop: StopSwitch
+  /** When its claim came back, by the monotonic clock, and when its handler started; only if somebody observes. */
+  readonly heldMs: number
+  startedMs?: number
   /** Given to the settler: a claim ends once. */
   ended: boolean
   /** What its handler heard about the budget of its lane. */
@@ -34,9 +37,9 @@ export class HeldClaims {
     return [...this.#held.values()].map(({ claim }) => claim)
   }
 
-  hold(claim: Claim): void {
+  hold(claim: Claim, heldMs = 0): void {
     const stop = new StopSwitch()
-    this.#held.set(claim.id, { claim, stop, ended: false })
+    this.#held.set(claim.id, { claim, stop, heldMs, ended: false })
     if (this.#canceledEarly.delete(claim.id)) stop.abort('canceled')
   }
 
@@ -52,30 +55,27 @@ export class HeldClaims {
   }
 
   /** Nothing if the claim is not ours any more. */
-  stopSwitch(claim: Claim): StopSwitch | undefined {
-    return this.#find(claim)?.stop
+  find(claim: Claim): Held | undefined {
+    const held = this.#held.get(claim.id)
+    return held?.claim.fence === claim.fence ? held : undefined
   }
 
   /** Takes what the handler of a job in a lane hears about its budget. */
   reporter(claim: Claim): ((report: BudgetReport) => void) | undefined {
-    const held = claim.lane === undefined ? undefined : this.#find(claim)
+    const held = claim.lane === undefined ? undefined : this.find(claim)
     return held && ((report) => void (held.said = held.said ? addReport(held.said, report) : report))
   }
 
-  said(claim: Claim): BudgetReport | undefined {
-    return this.#find(claim)?.said
-  }
-
-  /** True once: whoever hears it settles the claim. */
-  end(claim: Claim): boolean {
-    const held = this.#find(claim)
-    if (!held || held.ended) return false
+  /** Answers once: whoever gets it settles the claim. */
+  end(claim: Claim): Held | undefined {
+    const held = this.find(claim)
+    if (!held || held.ended) return undefined
     held.ended = true
-    return true
+    return held
   }
 
   forget(claim: Claim): void {
-    if (this.#find(claim)) this.#held.delete(claim.id)
+    if (this.find(claim)) this.#held.delete(claim.id)
   }
 
   abort(id: number, reason: StopReason): void {
@@ -86,10 +86,5 @@ export class HeldClaims {
   drop(): void {
     for (const { stop } of this.#held.values()) stop.abort('lease lost')
     this.#held.clear()
-  }
-
-  #find(claim: Claim): Held | undefined {
-    const held = this.#held.get(claim.id)
-    return held?.claim.fence === claim.fence ? held : undefined
   }
 }

@@ -20,6 +20,7 @@ const claimed = (attempt: number, maxAttempts = 3): Claim => ({
   maxAttempts,
   crashes: 0,
   rank: 0,
+  priority: 0,
   owner: undefined,
   root: undefined,
   createdAtMs: 0,

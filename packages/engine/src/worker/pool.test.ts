@@ -100,6 +100,7 @@ const claim: Claim = {
   maxAttempts: 1,
   crashes: 0,
   rank: 0,
+  priority: 0,
   owner: undefined,
   root: undefined,
   createdAtMs: 0,

@@ -12,6 +12,8 @@ export interface Ended {
   readonly verdict: Verdict
   /** What the server that was called said about the lane's budget. */
   readonly said?: BudgetReport | undefined
+  /** How long its handler ran; only if somebody observes. */
+  readonly ranMs?: number | undefined
 }
 
 export interface Settled {

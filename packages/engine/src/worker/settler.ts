@@ -12,6 +12,7 @@
 import { encodeEvent, type Origin } from '../event/event.ts'
 import { publishOn } from '../event/event-store.ts'
 import { enqueueOn } from '../job/enqueue.ts'
+import { tellEnqueued } from '../job/intake.ts'
 import { addDays, isMissingDay } from '../job/missing-day.ts'
 import { encodeRequest, type Family } from '../job/request.ts'
 import type { BudgetReport } from '../lane/budget-report.ts'
@@ -20,14 +21,17 @@ import { isTransient } from '../postgres/transient.ts'
 import { type Clock, pause } from '../support/clock.ts'
 import type { Probe } from '../support/fail-point.ts'
 import type { Log } from '../support/log.ts'
+import type { Witness } from '../support/witness.ts'
 import type { Claim } from './claim.ts'
 import type { Verdict } from './judge.ts'
 import { countEnds, type Ended, lockClaim, settle } from './settle.ts'
+import { tellEnds } from './tell-ends.ts'
 
 export interface SettlerOptions {
   readonly database: Database
   readonly clock: Clock
   readonly log: Log
+  readonly witness?: Witness
   readonly probe: Probe
   readonly worker: () => number
   readonly payloadBytesMax: () => number
@@ -67,9 +71,10 @@ export class Settler {
     return this.#plain.length + this.#writes.length + this.#groupsUnderWay * groupSizeMax + this.#writesUnderWay
   }
 
-  add(claim: Claim, verdict: Verdict, said?: BudgetReport): void {
-    if (verdict.outcome === 'done' && verdict.write) this.#writes.push({ claim, verdict, said })
-    else this.#plain.push({ claim, verdict, said })
+  add(claim: Claim, verdict: Verdict, said?: BudgetReport, ranMs?: number): void {
+    const ended: Ended = { claim, verdict, said, ranMs }
+    if (verdict.outcome === 'done' && verdict.write) this.#writes.push(ended)
+    else this.#plain.push(ended)
     if (this.#flushSoon) return
     this.#flushSoon = true
     setImmediate(() => {
@@ -112,10 +117,10 @@ export class Settler {
   async #settleGroup(group: Ended[]): Promise<void> {
     try {
       const consequences = group.some(({ verdict }) => verdict.outcome === 'done' && (verdict.next || verdict.publish))
-      const ended = await (consequences
+      const stale = await (consequences
         ? this.#persist(() => this.#inTransaction(group), writeTriesMax)
         : this.#persist(() => this.#plainly(group), Number.POSITIVE_INFINITY))
-      this.#options.onOver(group, ended)
+      this.#over(group, stale)
     } catch (error) {
       if (group.length === 1) await this.#settleFailedWrite(group[0] as Ended, error)
       else for (const one of group) await this.#settleGroup([one])
@@ -124,26 +129,34 @@ export class Settler {
 
   async #settleOne(one: Ended): Promise<void> {
     try {
-      const ended = await this.#persist(() => this.#inTransaction([one]), writeTriesMax)
-      this.#options.onOver([one], ended)
+      this.#over([one], await this.#persist(() => this.#inTransaction([one]), writeTriesMax))
     } catch (error) {
       await this.#settleFailedWrite(one, error)
     }
   }
 
-  async #plainly(group: readonly Ended[]): Promise<void> {
+  /** `stale` are the claims that were somebody else's by then; nothing at all means that the group was given up. */
+  #over(group: readonly Ended[], stale: readonly number[] | undefined): void {
+    this.#options.onOver(group, stale !== undefined)
+    if (stale && this.#options.witness) tellEnds(this.#options.witness, group, stale)
+  }
+
+  async #plainly(group: readonly Ended[]): Promise<number[]> {
     const { database, worker, probe } = this.#options
     const settling = settle(database, database.hot, worker(), group, true)
     void probe('settle sent')
-    await settling
+    const { stale } = await settling
     await probe('settled')
+    return stale
   }
 
   /** Everything a job caused commits with its end. Claims come in id order, so that two groups never wait for each other. */
-  async #inTransaction(group: readonly Ended[]): Promise<void> {
-    const { database, worker, probe, payloadBytesMax, leaseMs } = this.#options
+  async #inTransaction(group: readonly Ended[]): Promise<number[]> {
+    const { database, witness, worker, probe, payloadBytesMax, leaseMs } = this.#options
+    const stale = new Set<number>()
+    let tellCaused = (): void => {}
     await database.transaction(leaseMs, async (client) => {
-      const stale = new Set<number>()
+      stale.clear()
       for (const { claim, verdict } of group) {
         if (verdict.outcome !== 'done' || !verdict.write) continue
         if (await lockClaim(database, client, claim)) await verdict.write(client)
@@ -166,43 +179,48 @@ export class Settler {
       const events = succeeded.flatMap(({ claim, publish = [] }) =>
         publish.map((request) => encodeEvent(request, limits, originOf(claim))),
       )
-      await publishOn(client, events)
+      const published = await publishOn(client, events)
+      tellCaused = () => {
+        if (witness?.jobs) tellEnqueued(witness.jobs, children, enqueued)
+        for (const [at, id] of published.entries()) witness?.tell({ type: 'event.published', event: events[at]?.event ?? '', id })
+      }
       await countEnds(database, client, settled, added)
       const orphaned = enqueued.filter((_, at) => settled.below.includes(parents[at]?.claim.id ?? 0)).map(({ id }) => id)
       if (orphaned.length > 0)
         await client.query('select sluice.cancel($1::bigint[], $2, true)', [orphaned, 'canceled with its parent'])
       await probe('before commit')
     })
+    tellCaused()
     await probe('settled')
+    return [...stale]
   }
 
-  /** Tries again what passes by itself, until the lease is over (false): then whoever rescues these jobs runs them again. */
-  async #persist(act: () => Promise<void>, triesMax: number): Promise<boolean> {
+  /** Tries again what passes by itself, until the lease is over (nothing): then whoever rescues these jobs runs them again. */
+  async #persist<T>(act: () => Promise<T>, triesMax: number): Promise<T | undefined> {
     const { clock, log, trusted, database } = this.#options
     for (let tries = 1, waitMs = 10; ; tries++, waitMs = Math.min(waitMs * 2, retryMsMax)) {
       try {
-        await act()
-        return true
+        return await act()
       } catch (error) {
         if (isMissingDay(error)) await addDays(database)
         else if (!isTransient(error) || tries >= triesMax) throw error
         else log.warn('settle is tried again', { reason: String(error) })
-        if (!trusted()) return false
+        if (!trusted()) return undefined
         await pause(clock, waitMs)
       }
     }
   }
 
   async #settleFailedWrite(one: Ended, error: unknown): Promise<void> {
-    const { log, onWriteFailed, onOver } = this.#options
-    const verdict = onWriteFailed(one.claim, error)
-    let ended = false
+    const { log, onWriteFailed } = this.#options
+    const settled = { ...one, verdict: onWriteFailed(one.claim, error) }
+    let stale: number[] | undefined
     try {
-      ended = await this.#persist(() => this.#plainly([{ ...one, verdict }]), Number.POSITIVE_INFINITY)
+      stale = await this.#persist(() => this.#plainly([settled]), Number.POSITIVE_INFINITY)
     } catch (trouble) {
       log.error('claim could not be settled', { job: one.claim.id, reason: String(trouble) })
     }
-    onOver([one], ended)
+    this.#over([settled], stale)
   }
 }
 

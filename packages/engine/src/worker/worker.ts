@@ -9,16 +9,16 @@ import { type Clock, pause } from '../support/clock.ts'
 import { noProbe, type Probe } from '../support/fail-point.ts'
 import type { Log } from '../support/log.ts'
 import type { Service } from '../support/service.ts'
+import type { Witness } from '../support/witness.ts'
 import { type Claim, suspectCrashes } from './claim.ts'
 import { ClaimGate } from './claim-gate.ts'
 import { Claimer } from './claimer.ts'
-import { type ExecutorDeps, execute } from './executor.ts'
 import type { Beat } from './heartbeat.ts'
 import { HeldClaims } from './held-claims.ts'
-import { breakOff, canceled, handBack, judgeFailedWrite, type Verdict } from './judge.ts'
-import { OwnProcesses } from './own-process.ts'
+import { breakOff, handBack, judgeFailedWrite, type Verdict } from './judge.ts'
 import { Pool } from './pool.ts'
 import { auditWorker, deregisterWorker, markStopping, registerWorker } from './register.ts'
+import { Runner } from './runner.ts'
 import type { Ended } from './settle.ts'
 import { Settler } from './settler.ts'
 import { Suspects } from './suspects.ts'
@@ -27,6 +27,7 @@ export interface WorkerOptions {
   readonly database: Database
   readonly clock: Clock
   readonly log: Log
+  readonly witness: Witness
   readonly probe: Probe
   readonly random: () => number
   readonly kinds: ReadonlyMap<string, AnyKind>
@@ -35,6 +36,7 @@ export interface WorkerOptions {
   readonly pools: Readonly<Record<string, { core: number; max: number }>>
   readonly leaseMs: number
   readonly payloadBytesMax: () => number
+  readonly priorityStepMs: () => number
   readonly trusted: () => boolean
   /** The first job after an idle time: the lease must be fresh. */
   readonly onBusy: () => void
@@ -45,8 +47,7 @@ export class Worker implements Service {
   readonly unknownKinds = new Set<string>()
   readonly #options: WorkerOptions
   readonly #settler: Settler
-  readonly #executor: ExecutorDeps
-  readonly #processes = new OwnProcesses()
+  readonly #runner: Runner
   readonly #held = new HeldClaims()
   readonly #gate: ClaimGate
   #id = 0
@@ -56,23 +57,19 @@ export class Worker implements Service {
   #stopping: Promise<void> | undefined
 
   constructor(options: WorkerOptions) {
-    const { database, clock, log, probe, payloadBytesMax, leaseMs, trusted } = options
+    const { database, clock, log, witness, probe, payloadBytesMax, leaseMs, trusted } = options
     this.#options = options
     const onClosed = (): void => {
       this.#held.noneOnTheWay()
       this.#tellIfEnded()
     }
     this.#gate = new ClaimGate(clock, leaseMs, () => this.#handBackLost(), onClosed)
-    this.#executor = {
-      services: options.services,
-      clock,
-      random: options.random,
-      compute: (kind, input, signal) => this.#processes.run(kind, input, signal),
-    }
+    this.#runner = new Runner({ ...options, held: this.#held })
     this.#settler = new Settler({
       database,
       clock,
       log,
+      witness,
       probe,
       payloadBytesMax,
       leaseMs,
@@ -192,7 +189,7 @@ export class Worker implements Service {
       this.#end(claim, breakOff)
     }
     await this.#settler.drained()
-    this.#processes.stop()
+    this.#runner.stop()
     const silent = (error: unknown): void => log.warn('leaving without a word', { reason: String(error) })
     await deregisterWorker(database, this.#id).catch(silent)
   }
@@ -208,8 +205,9 @@ export class Worker implements Service {
   /** Keeps what this process can run and hands back what it does not know (a newer version's kinds, while a deploy rolls on). */
   #admit(claims: Claim[]): Claim[] {
     const wasIdle = this.#held.size === 0
+    const heldMs = this.#options.clock.monotonic()
     const mine = claims.filter((claim) => {
-      this.#held.hold(claim)
+      this.#held.hold(claim, heldMs)
       const known = this.#options.kinds.has(claim.kind)
       if (known && !this.#stopping && (!this.#suspects.alone || claim.crashes >= suspectCrashes)) return true
       if (!known) this.unknownKinds.add(claim.kind)
@@ -221,10 +219,9 @@ export class Worker implements Service {
   }
 
   #run(claim: Claim): Promise<void> | undefined {
-    const stop = this.#held.stopSwitch(claim)
-    if (!stop) return undefined
-    const verdict =
-      stop.reason === 'canceled' ? canceled : execute(claim, this.#kind(claim), stop, this.#executor, this.#held.reporter(claim))
+    const held = this.#held.find(claim)
+    if (!held) return undefined
+    const verdict = this.#runner.run(held, this.#kind(claim))
     if (this.#options.probe === noProbe && !(verdict instanceof Promise)) {
       this.#end(claim, verdict)
       return undefined
@@ -239,8 +236,8 @@ export class Worker implements Service {
   }
 
   #end(claim: Claim, verdict: Verdict): void {
-    const said = this.#held.said(claim)
-    if (this.#held.end(claim)) this.#settler.add(claim, verdict, said)
+    const held = this.#held.end(claim)
+    if (held) this.#settler.add(claim, verdict, held.said, this.#runner.ranMs(held))
   }
 
   #kind(claim: Claim): AnyKind {

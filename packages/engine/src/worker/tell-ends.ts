@@ -1,0 +1,27 @@
+/**
+ * Tells how claims ended, after the database has agreed, and what their servers said on the way.
+ */
+import type { Witness } from '../support/witness.ts'
+import type { Ended } from './settle.ts'
+
+export function tellEnds({ tell, jobs }: Witness, group: readonly Ended[], stale: readonly number[]): void {
+  for (const { claim, verdict, said, ranMs } of group) {
+    if (said?.holdUntil && claim.lane !== undefined)
+      tell({ type: 'lane.held', lane: claim.lane, until: said.holdUntil, reason: 'server', job: claim.id })
+    jobs?.({
+      type: 'job.ended',
+      job: claim.id,
+      kind: claim.kind,
+      attempt: claim.attempt,
+      outcome: stale.length > 0 && stale.includes(claim.id) ? 'stale' : verdict.outcome,
+      ranMs,
+      run: claim.run,
+      error: 'error' in verdict && verdict.error ? brief(verdict.error) : undefined,
+    })
+  }
+}
+
+/** Without its stack, which is stored with the attempt. */
+function brief({ code, message }: { code?: string; message: string }): { code?: string; message: string } {
+  return code === undefined ? { message } : { code, message }
+}
