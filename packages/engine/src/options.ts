@@ -9,6 +9,7 @@ import { encodeClass, type LaneLimits } from './lane/limits.ts'
 import type { MigrationSet } from './postgres/migrate.ts'
 import type { RunKind } from './run/run-kind.ts'
 import type { Schedule } from './schedule/schedule.ts'
+import { KeyRing } from './secret/key-ring.ts'
 import { type Clock, systemClock } from './support/clock.ts'
 import { type Duration, toMs } from './support/duration.ts'
 import { SluiceError } from './support/errors.ts'
@@ -40,6 +41,8 @@ export interface EngineOptions<Services = unknown> {
   readonly migrates?: boolean
   /** How this process is called where processes are listed. Default host and process id. */
   readonly name?: string
+  /** Master keys, for `engine.secrets`. Made with KeyRing.fromEnvOrFile. */
+  readonly secrets?: KeyRing | undefined
   /** Handed to every handler as its second argument. */
   readonly services?: Services
   /** Pools this process serves. An empty object serves none (a scheduler). Default: light 5–10, heavy 3–5. */
@@ -82,6 +85,7 @@ export interface Settled {
   readonly migrations: readonly MigrationSet[]
   readonly migrates: boolean
   readonly name: string
+  readonly secrets: KeyRing | undefined
   readonly services: unknown
   readonly pools: Readonly<Record<string, PoolSize>>
   readonly lead: boolean
@@ -123,6 +127,7 @@ const schema = z.strictObject({
       z.custom<AnyEvent>((event) => typeof event === 'function' && 'eventName' in event, 'is no event; make it with defineEvent'),
     )
     .optional(),
+  secrets: z.custom<KeyRing>((ring) => ring instanceof KeyRing, 'is no key ring; make it with KeyRing.fromEnvOrFile').optional(),
   pools: z.record(z.string().min(1).max(200), poolSchema).optional(),
   keepDays: z.int().min(1).max(3_650).optional(),
   crashesMax: z.int().min(3, 'must be 3 or more: two deaths make a suspect, the third one alone convicts').max(100).optional(),
@@ -188,6 +193,7 @@ export function settleOptions(options: EngineOptions): Settled {
     migrations: options.migrations ?? [],
     migrates: options.migrates ?? true,
     name: options.name ?? `${hostname()}:${process.pid}`,
+    secrets: options.secrets,
     services: options.services ?? {},
     pools: options.pools ?? { light: { core: 5, max: 10 }, heavy: { core: 3, max: 5 } },
     lead: options.lead ?? true,

@@ -18,19 +18,15 @@ test('[O-09] on this machine no key is needed unless keys are required', async (
   expect(await access({ requireKeys: true }).authenticate(ask())).toMatchObject({ status: 401, code: 'KEY_REQUIRED' })
 })
 
-test.for([null, '', '10.0.0.7', '203.0.113.7', 'fe80::1', '::ffff:10.0.0.7'])(
-  '[O-09] the address %s is refused without a key, whatever its headers claim',
-  async (address, { access }) => {
-    for (const requireKeys of [true, false]) {
-      const claims = { 'x-forwarded-for': '127.0.0.1', 'x-real-ip': '127.0.0.1', forwarded: 'for=127.0.0.1' }
-      expect(await access({ requireKeys }).authenticate(ask({}, address))).toMatchObject({ status: 401, code: 'KEY_REQUIRED' })
-      expect(await access({ requireKeys }).authenticate(ask(claims, address))).toMatchObject({
-        status: 401,
-        code: 'KEY_REQUIRED',
-      })
-    }
-  },
-)
+test('[O-09] any other address is refused without a key, whatever its headers claim', async ({ access }) => {
+  const claims = { 'x-forwarded-for': '127.0.0.1', 'x-real-ip': '127.0.0.1', forwarded: 'for=127.0.0.1' }
+  for (const address of [null, '', '10.0.0.7', '203.0.113.7', 'fe80::1', '::ffff:10.0.0.7'])
+    for (const requireKeys of [true, false])
+      for (const headers of [{}, claims]) {
+        const answer = await access({ requireKeys }).authenticate(ask(headers, address))
+        expect(answer).toMatchObject({ status: 401, code: 'KEY_REQUIRED' })
+      }
+})
 
 test('[O-09] a page whose name was made to point at this machine is refused', async ({ access }) => {
   const door = access({ requireKeys: false })

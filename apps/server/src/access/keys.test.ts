@@ -59,7 +59,7 @@ test('[O-09] a key expires at its time; only whoever has the secret is told', as
   expect(await keys.list()).toMatchObject({ items: [{ id, state: 'expired' }] })
 })
 
-test.for<[object, RegExp]>([
+const refused: [given: object, message: RegExp][] = [
   [{ name: '', role: 'read' }, /^Option name: must say what the key is for\.$/],
   [{ name: 'x'.repeat(201), role: 'read' }, /^Option name: /],
   [{ name: 'a\0b', role: 'read' }, /^Option name: must be plain text/],
@@ -68,8 +68,10 @@ test.for<[object, RegExp]>([
   [{ name: 'x', role: 'read', expiresAt: new Date(0) }, /^Option expiresAt: lies in the past\.$/],
   [{ name: 'x', role: 'read', expiresAt: new Date(Number.NaN) }, /^Option expiresAt: must be a date\.$/],
   [{ name: 'x', role: 'read', scope: 'x' }, /^Option key: /],
-])('[O-09] %j is no key to make', async ([given, message], { engine }) => {
-  await expect(new Keys(engine).create(given as never)).rejects.toThrow(message)
+]
+
+test('[O-09] a key that cannot be made is refused, and the field is named', async ({ engine }) => {
+  for (const [given, message] of refused) await expect(new Keys(engine).create(given as never)).rejects.toThrow(message)
 })
 
 test('[O-09] when a key was last used is written once a minute, however often it is used', async ({ engine, client }) => {
