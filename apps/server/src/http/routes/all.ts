@@ -1,0 +1,33 @@
+/**
+ * All routes, one file a noun.
+ */
+import type { Engine } from '@sluice/engine'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Access } from '../../access/access.ts'
+import type { Guard } from '../guard.ts'
+import type { HttpLimits } from '../limits.ts'
+import type { LiveConnections } from '../live/connections.ts'
+import type { AddRoute } from '../route.ts'
+import { addHealthRoutes } from './health.ts'
+import { addJobRoutes } from './jobs.ts'
+
+/** Of the telemetry, what the API needs. */
+export interface HttpTelemetry {
+  readonly log: FastifyBaseLogger
+  metrics(engine: Engine): Promise<{ readonly contentType: string; readonly text: string }>
+}
+
+/** What routes stand on. */
+export interface Ground {
+  readonly engine: Engine
+  readonly access: Access
+  readonly telemetry: HttpTelemetry
+  readonly limits: HttpLimits
+  readonly live: LiveConnections
+  readonly guard: Guard
+}
+
+export function addRoutes(add: AddRoute, ground: Ground): void {
+  addHealthRoutes(add, ground)
+  addJobRoutes(add, ground)
+}
