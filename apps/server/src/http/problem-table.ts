@@ -48,6 +48,7 @@ export const engineProblems: Readonly<Record<ErrorCode, ProblemRow>> = {
   LOOK_TOO_LONG: { status: 504, title: 'Looking took too long' },
   POSTGRES_TOO_OLD: away,
   SCHEMA_INCOMPATIBLE: away,
+  SCHEMA_BEHIND: away,
   SCHEMA_CHANGED: away,
   COST_NEVER_FITS: { status: 422, title: 'The job could never start' },
   RUN_ACTIVE: { status: 409, title: 'A run is under way' },
@@ -62,6 +63,11 @@ export const engineProblems: Readonly<Record<ErrorCode, ProblemRow>> = {
   OWN_PROCESS_DIED: mistake,
   WORKER_LOST: mistake,
   POISON: mistake,
+  UNKNOWN_SECRET: mistake,
+  SECRET_UNREADABLE: mistake,
+  SECRETS_OFF: mistake,
+  MASTER_KEY_UNKNOWN: mistake,
+  MASTER_KEY_INVALID: mistake,
 }
 
 /** What HTTP itself has to refuse. */
