@@ -41,6 +41,7 @@ create table sluice.lane (
 ) with (fillfactor = 50);
 create index lane_opens on sluice.lane (opens_at) where opens_at is not null;
 create index lane_owner on sluice.lane (owner, key) where owner is not null;
+create index lane_shut on sluice.lane (key) where shut;
 
 -- Owners that have limits of their own. They span all lanes of the owner, and the lane `owner:NAME` that takes its jobs that name no lane.
 create table sluice.owner (
