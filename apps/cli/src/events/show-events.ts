@@ -3,8 +3,9 @@
  */
 import type { PublishedEvent } from '@sluice/engine'
 import { idOf } from '../session/choices.ts'
+import { answerList } from '../session/listing.ts'
 import type { Call } from '../session/tree.ts'
-import { type Column, renderTable } from '../terminal/table.ts'
+import type { Column } from '../terminal/table.ts'
 import { relative } from '../terminal/times.ts'
 
 export async function listEvents({ session, options }: Call): Promise<void> {
@@ -16,10 +17,8 @@ export async function listEvents({ session, options }: Call): Promise<void> {
     ...(before === undefined ? {} : { before: idOf(before) }),
     limit,
   })
-  session.output.answer({ items }, (terminal) => renderTable(eventColumns(session.now()), items, terminal))
-  if (items.length === limit && !session.output.json)
-    session.output.say(`Older ones: --before ${items.at(-1)?.id ?? 0}`)
-  if (items.length === 0) session.output.say('Nothing was published.')
+  answerList(session, { items, next: undefined }, eventColumns(session.now()), 'Nothing was published.')
+  if (items.length === limit && !session.output.json) session.output.say(`Older ones: --before ${items.at(-1)?.id ?? 0}`)
 }
 
 function eventColumns(nowMs: number): Column<PublishedEvent>[] {

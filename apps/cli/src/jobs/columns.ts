@@ -24,13 +24,18 @@ export function jobColumns(nowMs: number): Column<Job>[] {
   return [
     { title: 'id', value: ({ id }) => id, align: 'right' },
     { title: 'state', value: ({ state }) => state, paint: ({ state }) => colours[state] },
-    { title: 'kind', value: ({ kind }) => kind, least: 12 },
-    { title: 'lane', value: ({ lane }) => lane, least: 10 },
-    { title: 'owner', value: ({ owner }) => owner, least: 6 },
+    { title: 'kind', value: ({ kind }) => kind, least: 10 },
+    { title: 'lane', value: ({ lane }) => lane, least: 10, spare: true },
+    { title: 'owner', value: ({ owner }) => owner, least: 6, spare: true },
     { title: 'made', value: ({ createdAt }) => relative(createdAt, nowMs) },
-    { title: 'when', value: (job) => whenOf(job, nowMs) },
-    { title: 'tries', value: ({ attempt, maxAttempts }) => triesOf(attempt, maxAttempts), align: 'right' },
-    { title: 'about', value: (job) => job.error?.message ?? JSON.stringify(job.payload), least: 14, paint: (job) => (job.error ? 'red' : 'dim') },
+    { title: 'when', value: (job) => whenOf(job, nowMs), spare: true },
+    { title: 'tries', value: ({ attempt, maxAttempts }) => triesOf(attempt, maxAttempts), align: 'right', spare: true },
+    {
+      title: 'about',
+      value: (job) => job.error?.message ?? JSON.stringify(job.payload),
+      least: 14,
+      paint: (job) => (job.error ? 'red' : 'dim'),
+    },
   ]
 }
 

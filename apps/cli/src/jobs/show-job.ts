@@ -30,7 +30,11 @@ export async function explainJob({ session, args: [text = ''] }: Call): Promise<
 export async function findOr404(engine: Engine, id: number): Promise<Job> {
   const job = await engine.find(id)
   if (!job)
-    throw new CommandError(exit.notFound, 'UNKNOWN_JOB', `There is no job ${id}. Finished ones are kept for \`keepDays\`, then forgotten.`)
+    throw new CommandError(
+      exit.notFound,
+      'UNKNOWN_JOB',
+      `There is no job ${id}. Finished ones are kept for \`keepDays\`, then forgotten.`,
+    )
   return job
 }
 

@@ -29,7 +29,10 @@ export async function cancelJobs({ session, args, options }: Call): Promise<numb
   const reason = options['reason'] as string | undefined
   const answers = new Map<number, CancelAnswer>()
   for (const id of ids)
-    for (const [told, answer] of await engine.cancel(id, { tree: options['tree'] === true, ...(reason === undefined ? {} : { reason }) }))
+    for (const [told, answer] of await engine.cancel(id, {
+      tree: options['tree'] === true,
+      ...(reason === undefined ? {} : { reason }),
+    }))
       answers.set(told, answer)
   return tell(session, await Promise.all([...answers].map(([id, answer]) => orUnknown(engine, id, answer, 'not live'))))
 }

@@ -4,8 +4,10 @@
 import { type Duration, toMs } from '@sluice/engine'
 import type { ApiKey, Role } from '@sluice/server'
 import { CommandError, exit } from '../session/exit.ts'
+import { pageOf } from '../session/filter.ts'
+import { answerList } from '../session/listing.ts'
 import type { Call } from '../session/tree.ts'
-import { type Column, renderTable } from '../terminal/table.ts'
+import type { Column } from '../terminal/table.ts'
 import { relative } from '../terminal/times.ts'
 
 export async function createKey({ session, args: [name = ''], options }: Call): Promise<void> {
@@ -23,11 +25,7 @@ export async function createKey({ session, args: [name = ''], options }: Call): 
 
 export async function listKeys({ session, options }: Call): Promise<void> {
   const { access } = await session.system()
-  const { limit, cursor } = options as { limit?: number; cursor?: string }
-  const { items, next } = await access.keys.list({
-    ...(limit === undefined ? {} : { limit }),
-    ...(cursor === undefined ? {} : { cursor }),
-  })
+  const page = await access.keys.list(pageOf(options))
   const now = session.now()
   const columns: Column<ApiKey>[] = [
     { title: 'id', value: ({ id }) => id },
@@ -38,9 +36,7 @@ export async function listKeys({ session, options }: Call): Promise<void> {
     { title: 'used', value: ({ lastUsedAt }) => relative(lastUsedAt, now) || 'never' },
     { title: 'ends', value: ({ expiresAt }) => relative(expiresAt, now) || 'never' },
   ]
-  session.output.answer({ items, next: next ?? null }, (terminal) => renderTable(columns, items, terminal))
-  if (next && !session.output.json) session.output.say(`More: --cursor ${next}`)
-  if (items.length === 0) session.output.say('There is no key. `sluice keys create NAME` makes one.')
+  answerList(session, page, columns, 'There is no key. `sluice keys create NAME` makes one.')
 }
 
 export async function revokeKey({ session, args: [id = ''] }: Call): Promise<void> {

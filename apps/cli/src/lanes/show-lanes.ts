@@ -33,7 +33,12 @@ export async function listLanes({ session, options }: Call): Promise<void> {
 export async function showLane({ session, args: [name = ''] }: Call): Promise<void> {
   const { engine } = await session.system()
   const lane = await engine.lanes.find(name)
-  if (!lane) throw new CommandError(exit.notFound, 'UNKNOWN_LANE', `There is no lane "${name}". \`sluice lanes list\` shows those that were used.`)
+  if (!lane)
+    throw new CommandError(
+      exit.notFound,
+      'UNKNOWN_LANE',
+      `There is no lane "${name}". \`sluice lanes list\` shows those that were used.`,
+    )
   const now = session.now()
   session.output.answer(lane, (terminal) =>
     renderFields(

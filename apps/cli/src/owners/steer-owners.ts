@@ -13,7 +13,11 @@ export async function listOwners({ session, options }: Call): Promise<void> {
   const now = session.now()
   const columns: Column<SeenOwner>[] = [
     { title: 'owner', value: ({ name }) => name, least: 12 },
-    { title: 'state', value: ({ paused }) => (paused === null ? 'on' : 'paused'), paint: ({ paused }) => (paused === null ? 'green' : 'yellow') },
+    {
+      title: 'state',
+      value: ({ paused }) => (paused === null ? 'on' : 'paused'),
+      paint: ({ paused }) => (paused === null ? 'green' : 'yellow'),
+    },
     { title: 'lanes', value: ({ lanes }) => lanes, align: 'right' },
     { title: 'running', value: ({ inFlight, cap }) => (cap === null ? inFlight : `${inFlight}/${cap}`), align: 'right' },
     { title: 'held', value: ({ holdUntil }) => (holdUntil && holdUntil.getTime() > now ? relative(holdUntil, now) : '') },

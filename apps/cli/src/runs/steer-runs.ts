@@ -23,7 +23,9 @@ export async function retryRun({ session, args: [text = ''] }: Call): Promise<nu
   await findRun(engine, id)
   const retried = await engine.runs.retryFailed(id)
   session.output.answer({ id, retried }, () =>
-    retried === 0 ? `Run ${id} has no failed job to retry.` : `${retried} failed ${retried === 1 ? 'job' : 'jobs'} of run ${id} run again.`,
+    retried === 0
+      ? `Run ${id} has no failed job to retry.`
+      : `${retried} failed ${retried === 1 ? 'job' : 'jobs'} of run ${id} run again.`,
   )
   return retried === 0 ? exit.conflict : exit.ok
 }

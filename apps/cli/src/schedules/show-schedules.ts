@@ -2,8 +2,9 @@
  * Schedules to look at.
  */
 import type { StoredSchedule } from '@sluice/engine'
+import { answerList } from '../session/listing.ts'
 import type { Call } from '../session/tree.ts'
-import { type Column, renderFields, renderTable } from '../terminal/table.ts'
+import { type Column, renderFields } from '../terminal/table.ts'
 import type { Colour } from '../terminal/terminal.ts'
 import { plain } from '../terminal/text.ts'
 import { exact, relative } from '../terminal/times.ts'
@@ -14,16 +15,15 @@ export async function listSchedules({ session }: Call): Promise<void> {
   const columns: Column<StoredSchedule>[] = [
     { title: 'name', value: ({ name }) => name, least: 12 },
     { title: 'cron', value: ({ cron }) => cron },
-    { title: 'zone', value: ({ zone }) => zone, least: 8 },
+    { title: 'zone', value: ({ zone }) => zone, least: 8, spare: true },
     { title: 'kind', value: ({ kind }) => kind, least: 10 },
     { title: 'state', value: (one) => stateOf(one), paint: colourOf },
     { title: 'last', value: ({ lastAt }) => relative(lastAt, session.now()) },
     { title: 'next', value: ({ nextAt, pausedAt }) => (pausedAt ? '' : relative(nextAt, session.now())) },
-    { title: 'fired', value: ({ fired }) => fired, align: 'right' },
-    { title: 'skipped', value: ({ skipped }) => skipped || '', align: 'right' },
+    { title: 'fired', value: ({ fired }) => fired, align: 'right', spare: true },
+    { title: 'skipped', value: ({ skipped }) => skipped || '', align: 'right', spare: true },
   ]
-  session.output.answer({ items }, (terminal) => renderTable(columns, items, terminal))
-  if (items.length === 0) session.output.say('There is no schedule. Modules of `load` bring them.')
+  answerList(session, { items, next: undefined }, columns, 'There is no schedule. Modules of `load` bring them.')
 }
 
 export async function showSchedule({ session, args: [name = ''], options }: Call): Promise<void> {

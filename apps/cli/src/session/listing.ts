@@ -10,8 +10,9 @@ export function answerList<Row>(session: Session, page: Listed<Row>, columns: re
   const { items, next, looked } = page
   const { output } = session
   if (output.json || items.length > 0)
-    output.answer({ items, next: next ?? null, ...(looked ? { looked: { rows: looked.rows, until: looked.until ?? null } } : {}) }, (terminal) =>
-      renderTable(columns, items, terminal),
+    output.answer(
+      { items, next: next ?? null, ...(looked ? { looked: { rows: looked.rows, until: looked.until ?? null } } : {}) },
+      (terminal) => renderTable(columns, items, terminal),
     )
   if (output.json) return
   if (items.length === 0) output.say(nothing)

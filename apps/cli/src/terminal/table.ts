@@ -11,6 +11,8 @@ export interface Column<Row> {
   readonly align?: 'right'
   /** May be cut down to this width. */
   readonly least?: number
+  /** May be left out on a narrow terminal, the last one first. */
+  readonly spare?: true
   readonly paint?: (row: Row) => Parameters<Terminal['paint']>[0] | undefined
 }
 
@@ -18,16 +20,7 @@ const gap = '  '
 
 export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], terminal: Terminal): string {
   const cells = rows.map((row) => columns.map(({ value }) => textOf(value(row))))
-  // A column that says nothing in any row is left out.
-  const shown = columns.map((_, index) => index).filter((index) => index === 0 || cells.some((line) => line[index] !== ''))
-  const natural = shown.map((index) =>
-    Math.max(widthOf(columns[index]?.title ?? ''), ...cells.map((line) => widthOf(line[index] ?? ''))),
-  )
-  const widths = fit(
-    natural,
-    shown.map((index) => columns[index]?.least),
-    terminal.columns,
-  )
+  const { shown, widths } = arrange(columns, cells, terminal.columns)
   if (!widths) return renderBlocks(columns, rows, cells, terminal)
   const line = (parts: (index: number, width: number) => string): string =>
     shown
@@ -48,6 +41,32 @@ export function renderTable<Row>(columns: readonly Column<Row>[], rows: readonly
 
 function textOf(value: string | number | null | undefined): string {
   return value === null || value === undefined ? '' : plain(String(value))
+}
+
+interface Arrangement {
+  /** Indices of the columns that are shown. */
+  readonly shown: readonly number[]
+  /** Nothing when they do not fit however they are cut. */
+  readonly widths: readonly number[] | undefined
+}
+
+/** A column that says nothing in any row is left out; spare ones are as long as it does not fit. */
+function arrange<Row>(
+  columns: readonly Column<Row>[],
+  cells: readonly (readonly string[])[],
+  room: number | undefined,
+): Arrangement {
+  let shown = columns.map((_, index) => index).filter((index) => index === 0 || cells.some((line) => line[index] !== ''))
+  for (;;) {
+    const natural = shown.map((index) =>
+      Math.max(widthOf(columns[index]?.title ?? ''), ...cells.map((line) => widthOf(line[index] ?? ''))),
+    )
+    const least = shown.map((index) => columns[index]?.least)
+    const widths = fit(natural, least, room)
+    const spare = shown.findLast((index) => columns[index]?.spare)
+    if (widths || spare === undefined) return { shown, widths }
+    shown = shown.filter((index) => index !== spare)
+  }
 }
 
 /** Takes from the widest column that may give way, until it fits. */

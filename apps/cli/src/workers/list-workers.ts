@@ -13,17 +13,22 @@ export async function listWorkers({ session }: Call): Promise<void> {
     items.length === 0 ? '' : renderTable(workerColumns(session.now()), items, terminal),
   )
   if (items.length === 0) session.output.say('No process works. Start `sluice up`, or `sluice worker` and `sluice scheduler`.')
-  else if (leader.worker === undefined) session.output.warn('nobody leads: delayed jobs and schedules wait. Start `sluice scheduler` or `sluice up`.')
+  else if (leader.worker === undefined)
+    session.output.warn('nobody leads: delayed jobs and schedules wait. Start `sluice scheduler` or `sluice up`.')
 }
 
 export function workerColumns(nowMs: number): Column<SeenWorker>[] {
   return [
     { title: 'id', value: ({ id }) => id, align: 'right' },
     { title: 'process', value: ({ name }) => name, least: 14 },
-    { title: 'state', value: (one) => (one.leads ? `${one.state}, leads` : one.state), paint: ({ state }) => stateColours[state] },
+    {
+      title: 'state',
+      value: (one) => (one.leads ? `${one.state}, leads` : one.state),
+      paint: ({ state }) => stateColours[state],
+    },
     { title: 'running', value: (one) => runningOf(one), least: 8 },
-    { title: 'kinds', value: ({ kinds }) => kinds.length, align: 'right' },
-    { title: 'up', value: ({ startedAt }) => relative(startedAt, nowMs) },
+    { title: 'kinds', value: ({ kinds }) => kinds.length, align: 'right', spare: true },
+    { title: 'up', value: ({ startedAt }) => relative(startedAt, nowMs), spare: true },
     { title: 'beat', value: ({ beatAt }) => relative(beatAt, nowMs) },
   ]
 }
