@@ -6,7 +6,7 @@ import type { Choice, Noun } from '../session/tree.ts'
 import { bulkActions, jobStates } from './words.ts'
 
 const filters: readonly Choice[] = [
-  { flags: '-s, --state <states>', about: `one or more of ${jobStates.join(', ')}`, read: someOf(jobStates), words: jobStates },
+  { flags: '-s, --state <states>', about: 'one or more, with commas between', read: someOf(jobStates), words: jobStates },
   { flags: '-k, --kind <name>', about: 'only jobs of this kind' },
   { flags: '--pool <name>', about: 'only jobs of this pool' },
   { flags: '--lane <name>', about: 'only jobs in this lane' },
@@ -60,7 +60,7 @@ export const jobs: Noun = {
         { flags: '--key <text>', about: 'dedupe key' },
         {
           flags: '--dedupe <mode>',
-          about: 'keep, replace, debounce, again or none',
+          about: 'what to do when its key is taken',
           read: oneOf(['keep', 'replace', 'debounce', 'again', 'none']),
           words: ['keep', 'replace', 'debounce', 'again', 'none'],
         },
@@ -117,6 +117,7 @@ export const jobs: Noun = {
         ...filters,
         dryRun,
         { flags: '--max <count>', about: 'stop after so many', read: wholeNumber(1, 10_000_000) },
+        reason,
         yes,
       ],
       note: `Actions: ${bulkActions.join(', ')}. Asks before it changes anything; --yes answers for scripts.`,

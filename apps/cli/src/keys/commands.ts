@@ -14,7 +14,7 @@ export const keys: Noun = {
       usage: 'create <name>',
       about: 'make an API key; it is shown this once',
       choices: [
-        { flags: '--role <role>', about: 'read, operate or admin (default read)', read: oneOf(roles), words: roles },
+        { flags: '--role <role>', about: 'what it may do (default read)', read: oneOf(roles), words: roles },
         { flags: '--expires <duration>', about: 'after how long it stops working, such as 90d', read: duration },
       ],
       examples: [

@@ -14,7 +14,7 @@ export const runs: Noun = {
       usage: 'list',
       about: 'runs, newest first',
       choices: [
-        { flags: '-s, --state <state>', about: `one of ${runStates.join(', ')}`, read: oneOf(runStates), words: runStates },
+        { flags: '-s, --state <state>', about: 'only runs in this state', read: oneOf(runStates), words: runStates },
         { flags: '-k, --kind <name>', about: 'only runs of this kind' },
         owner,
         ...paging,

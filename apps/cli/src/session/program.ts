@@ -63,8 +63,9 @@ function addLeaf(parent: Command, leaf: Leaf, perform: Perform): void {
   })
 }
 
-function optionOf({ flags, about, read, repeats }: Choice): Option {
+function optionOf({ flags, about, read, words, repeats }: Choice): Option {
   const option = new Option(flags, about)
+  if (words) option.argChoices = [...words] // for help and completion; `read` checks
   if (read) option.argParser(read)
   if (repeats) option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text])
   return option

@@ -3,9 +3,19 @@
  *
  * NO_COLOR, FORCE_COLOR, TERM=dumb and COLUMNS are obeyed. FORCE_COLOR is the more explicit wish and counts first.
  */
-import { styleText } from 'node:util'
+/** How each begins and ends. */
+const codes = {
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  blue: [34, 39],
+  magenta: [35, 39],
+  cyan: [36, 39],
+  dim: [2, 22],
+  bold: [1, 22],
+} as const
 
-export type Colour = 'red' | 'green' | 'yellow' | 'blue' | 'magenta' | 'cyan' | 'dim' | 'bold'
+export type Colour = keyof typeof codes
 
 export interface Terminal {
   readonly colour: boolean
@@ -33,7 +43,7 @@ export function describeTerminal(stream: Stream, env: Environment): Terminal {
     colour,
     columns: columns === undefined || columns === 0 ? undefined : Math.max(columnsMin, columns),
     live: !!stream.isTTY && env['TERM'] !== 'dumb',
-    paint: (name, text) => (colour && text !== '' ? styleText(name, text) : text),
+    paint: (name, text) => (colour && text !== '' ? `\u001B[${codes[name][0]}m${text}\u001B[${codes[name][1]}m` : text),
   }
 }
 
