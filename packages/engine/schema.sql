@@ -955,6 +955,51 @@ begin
   end if;
 end $function$;
 
+CREATE OR REPLACE FUNCTION sluice.dead_letters(before bigint, page integer, look integer)
+ RETURNS TABLE(fingerprint text, kind text, code text, message text, jobs integer, newest bigint, first_at timestamp with time zone, last_at timestamp with time zone, looked integer, looked_until timestamp with time zone, next bigint)
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+#variable_conflict use_column
+declare
+  groups integer := 0;
+  oldest bigint;
+begin
+  before := coalesce(before, 9223372036854775807);
+  select count(*), min(s.id) into looked, oldest
+  from (select j.id from sluice.job j where j.shelf = 'failed' order by j.id desc limit look) s;
+  for fingerprint, kind, jobs, newest, first_at, last_at in
+    select s.fingerprint, min(s.kind), count(*), max(s.id), min(s.at), max(s.at)
+    from (select j.id, j.kind, j.fingerprint, coalesce(j.started_at, j.created_at) as at
+          from sluice.job j where j.shelf = 'failed' order by j.id desc limit look) s
+    group by s.fingerprint
+    having max(s.id) < before
+    order by 4 desc
+    limit page + 1
+  loop
+    if groups >= page then
+      next := before;
+      exit;
+    end if;
+    groups := groups + 1;
+    before := newest;
+    -- The only error of the group that is read.
+    select e.code, left(e.message, 1000) into code, message
+    from sluice.job j cross join lateral jsonb_to_record(coalesce(j.error, '{}')) as e(code text, message text)
+    where j.id = newest;
+    return next;
+  end loop;
+  fingerprint := null;
+  looked_until := (select j.created_at from sluice.job j
+                   where j.id = oldest and exists (select from sluice.job o where o.shelf = 'failed' and o.id < oldest));
+  return next;
+end $function$;
+
 CREATE OR REPLACE FUNCTION sluice.dedupe_key(kind text, key text, owner text, payload jsonb)
  RETURNS text
  LANGUAGE sql
@@ -1617,9 +1662,9 @@ declare
 begin
   looked := 0;
   if of_owner is not null then
-    open rows for select x from sluice.lane x where x.owner <= of_owner and (x.owner, x.key) > (of_owner, after) order by x.owner, x.key;
+    open rows for select x.* from sluice.lane x where x.owner <= of_owner and (x.owner, x.key) > (of_owner, after) order by x.owner, x.key;
   else
-    open rows for select x from sluice.lane x where x.key > after order by x.key;
+    open rows for select x.* from sluice.lane x where x.key > after order by x.key;
   end if;
   loop
     fetch rows into l;

@@ -183,9 +183,9 @@ declare
 begin
   looked := 0;
   if of_owner is not null then
-    open rows for select x from sluice.lane x where x.owner <= of_owner and (x.owner, x.key) > (of_owner, after) order by x.owner, x.key;
+    open rows for select x.* from sluice.lane x where x.owner <= of_owner and (x.owner, x.key) > (of_owner, after) order by x.owner, x.key;
   else
-    open rows for select x from sluice.lane x where x.key > after order by x.key;
+    open rows for select x.* from sluice.lane x where x.key > after order by x.key;
   end if;
   loop
     fetch rows into l;
@@ -225,4 +225,47 @@ begin
     from (select l.in_flight from sluice.lane l where l.owner = after limit 1000) x;
     return next;
   end loop;
+end $$;
+
+-- Dead letters by what they have in common, the group with the newest first. Looks at the newest `look` of them; the last row has no group and says how many
+-- those were, when the oldest of them was made if there are more, and before which id of a group's newest job the next page begins.
+create function sluice.dead_letters(before bigint, page integer, look integer)
+returns table (fingerprint text, kind text, code text, message text, jobs integer, newest bigint, first_at timestamptz, last_at timestamptz,
+               looked integer, looked_until timestamptz, next bigint)
+language plpgsql stable
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off set plan_cache_mode = force_generic_plan
+as $$
+#variable_conflict use_column
+declare
+  groups integer := 0;
+  oldest bigint;
+begin
+  before := coalesce(before, 9223372036854775807);
+  select count(*), min(s.id) into looked, oldest
+  from (select j.id from sluice.job j where j.shelf = 'failed' order by j.id desc limit look) s;
+  for fingerprint, kind, jobs, newest, first_at, last_at in
+    select s.fingerprint, min(s.kind), count(*), max(s.id), min(s.at), max(s.at)
+    from (select j.id, j.kind, j.fingerprint, coalesce(j.started_at, j.created_at) as at
+          from sluice.job j where j.shelf = 'failed' order by j.id desc limit look) s
+    group by s.fingerprint
+    having max(s.id) < before
+    order by 4 desc
+    limit page + 1
+  loop
+    if groups >= page then
+      next := before;
+      exit;
+    end if;
+    groups := groups + 1;
+    before := newest;
+    -- The only error of the group that is read.
+    select e.code, left(e.message, 1000) into code, message
+    from sluice.job j cross join lateral jsonb_to_record(coalesce(j.error, '{}')) as e(code text, message text)
+    where j.id = newest;
+    return next;
+  end loop;
+  fingerprint := null;
+  looked_until := (select j.created_at from sluice.job j
+                   where j.id = oldest and exists (select from sluice.job o where o.shelf = 'failed' and o.id < oldest));
+  return next;
 end $$;

@@ -114,8 +114,11 @@ export class Engine implements Executor {
     this.#scheduler = new Scheduler({ database, clock, log, witness: seen, term, hears, onReady: wake })
     const limited = async () => ({ on: await this.#ready(), payloadBytesMax: this.#stored.payloadBytesMax })
     this.schedules = new Schedules(limited, () => this.#scheduler.hear())
-    this.inspect = new Inspect(() => this.#looking())
     this.events = new Events(limited, seen.tell)
+    const onCanceled = (ids: Iterable<number>): void => {
+      for (const id of ids) this.#worker.cancel(id)
+    }
+    this.inspect = new Inspect({ ready, onCanceled })
     this.#heartbeat = new Heartbeat({
       database,
       clock,

@@ -11,6 +11,8 @@ export {
 export type { EventPage, PublishedEvent } from './event/event-store.ts'
 export type { Events, PublishOptions } from './event/events.ts'
 export { runCanceled, runCompleted, runEnding, runFailed } from './event/run-events.ts'
+export type { BulkAction, BulkAnswer, BulkOptions } from './inspect/bulk.ts'
+export type { DeadLetterGroup } from './inspect/dead-letters.ts'
 export type { Inspect } from './inspect/inspect.ts'
 export type { JobFilter, JobSearch } from './inspect/job-filter.ts'
 export type { SeenKind } from './inspect/kinds.ts'

@@ -6,6 +6,8 @@ import type { Job } from '../job/job-store.ts'
 import type { Lane } from '../lane/lanes.ts'
 import type { Executor } from '../postgres/client.ts'
 import type { Run } from '../run/runs.ts'
+import { type BulkAction, type BulkAnswer, type BulkOptions, type BulkParts, bulk } from './bulk.ts'
+import { type DeadLetterGroup, listDeadLetters } from './dead-letters.ts'
 import { encodeFilter, encodeSearch, type JobFilter, type JobSearch } from './job-filter.ts'
 import { listJobs } from './jobs.ts'
 import { listKinds, type SeenKind } from './kinds.ts'
@@ -14,11 +16,19 @@ import type { Listed, Page } from './page.ts'
 import { listRuns, type RunFilter } from './runs.ts'
 import { findLeader, listWorkers, type SeenLeader, type SeenWorker } from './workers.ts'
 
+export interface InspectParts {
+  /** A database that is migrated: `looking` reads, with a time limit; itself writes. */
+  readonly ready: () => Promise<Executor & { readonly looking: Executor }>
+  readonly onCanceled: BulkParts['onCanceled']
+}
+
 export class Inspect {
   readonly #on: () => Promise<Executor>
+  readonly #parts: InspectParts
 
-  constructor(on: () => Promise<Executor>) {
-    this.#on = on
+  constructor(parts: InspectParts) {
+    this.#parts = parts
+    this.#on = async () => (await parts.ready()).looking
   }
 
   /** Live and finished ones, newest first. A filter without an index of its own looks at the newest 5,000 for a page, and says so. */
@@ -29,6 +39,18 @@ export class Inspect {
   /** Jobs whose payload contains what is given. Looks through the newest 5,000 for a page and says how far it got. */
   async search(search: JobSearch, page: Page = {}): Promise<Listed<Job>> {
     return listJobs(await this.#on(), encodeSearch(search), page)
+  }
+
+  /** Failed jobs, grouped by what their errors have in common, the newest group first. Looks at the newest 10,000 and says so. */
+  async deadLetters(page: Page = {}): Promise<Listed<DeadLetterGroup>> {
+    return listDeadLetters(await this.#on(), page)
+  }
+
+  /** Retries, cancels or discards what the filter picks, in batches, up to `max`. */
+  async bulk(action: BulkAction, filter: JobFilter, options: BulkOptions = {}): Promise<BulkAnswer> {
+    const { ready, onCanceled } = this.#parts
+    const writing = await ready()
+    return bulk({ looking: writing.looking, writing, onCanceled }, action, filter, options)
   }
 
   async runs(filter: RunFilter = {}, page: Page = {}): Promise<Listed<Run>> {

@@ -31,6 +31,16 @@ export async function listJobs(on: Executor, filter: EncodedFilter, page: Page):
   }
 }
 
+/** The same list as ids only, for who acts on them. */
+export async function listIds(on: Executor, filter: EncodedFilter, page: Page): Promise<Listed<number>> {
+  const { limit, at } = readPage('jobs', page, idPlace)
+  const { rows } = await on.query<{ id: number } & ListEnd>(sql`
+    select (l.job).id, l.looked, l.looked_until as "lookedUntil", l.next
+    from sluice.list_jobs(${JSON.stringify(filter)}::jsonb, ${at ?? null}, ${limit}, ${lookRowsMax}) as l`)
+  const { items, end } = splitEnd(rows)
+  return { items: items.map(({ id }) => id), ...endOf('jobs', end, true) }
+}
+
 export function splitEnd<Row extends ListEnd>(rows: readonly Row[]): { items: Row[]; end: Row } {
   const end = rows.at(-1)
   if (!end) throw new Error('a list came without its end')
