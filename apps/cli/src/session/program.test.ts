@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import type { Command } from 'commander'
 import { moves } from '@sluice/engine'
+import type { Command } from 'commander'
 import { expect } from 'vitest'
 import { test } from '../../../../test/support/sluice.ts'
 import { tree } from '../commands.ts'
@@ -37,10 +37,13 @@ test('[O-06] every command has a help page with an example of itself', () => {
 test('[O-06] every option in an example exists', () => {
   for (const { command, path } of leaves) {
     const known = [...command.options, ...program.options].flatMap(({ long, short }) => [long, short])
-    const examples = [...helpOf(command).matchAll(/^ {2}\$ (.*?) {2}# /gm)].map(([, text = '']) => text)
+    const examples = [...helpOf(command).matchAll(/^ {2}\$ (.*?) {2}# /gm)].map(([, text = '']) =>
+      text.slice(text.indexOf('sluice ')),
+    )
     expect(examples.length, path.join(' ')).toBeGreaterThan(0)
     for (const example of examples.filter((text) => text.includes(`sluice ${path.join(' ')}`)))
-      for (const [, flag] of example.matchAll(/(?<=\s)(--[\w-]+|-[a-z])(?=\s|$)/g)) expect(known, `${example}: ${flag}`).toContain(flag)
+      for (const [, flag] of example.matchAll(/(?<=\s)(--[\w-]+|-[a-z])(?=\s|$)/g))
+        expect(known, `${example}: ${flag}`).toContain(flag)
   }
 })
 
@@ -82,7 +85,10 @@ test('[O-06] a command or option with a typing error is refused with the one tha
   expect(await sluice(['staus'])).toMatchObject({ code: 2, out: '', err: expect.stringContaining('Did you mean status?') })
   expect(await sluice(['jobs', 'lst'])).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean list?') })
   expect(await sluice(['jobs', 'list', '--stat', 'ready'])).toMatchObject({ code: 2, err: expect.stringContaining('--state') })
-  expect(await sluice(['jobs', 'list', '--state', 'redy'])).toMatchObject({ code: 2, err: expect.stringContaining('Write one of') })
+  expect(await sluice(['jobs', 'list', '--state', 'redy'])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('Write one of'),
+  })
   expect(await sluice(['jobs'])).toMatchObject({ code: 2, out: '', err: expect.stringContaining('Usage: sluice jobs') })
   expect(await sluice([])).toMatchObject({ code: 0, err: '', out: expect.stringContaining('Usage: sluice') })
   expect(await sluice(['--version'])).toMatchObject({ code: 0, out: '0.1.0\n' })

@@ -58,17 +58,23 @@ describe('[O-06] text', () => {
   })
 
   test('[O-06] wide letters count twice, colours not at all', () => {
-    expect([widthOf('abc'), widthOf('日本'), widthOf('한국어'), widthOf('\u001B[31mred\u001B[39m'), widthOf('é')]).toEqual([3, 4, 6, 3, 1])
+    expect([widthOf('abc'), widthOf('日本'), widthOf('한국어'), widthOf('\u001B[31mred\u001B[39m'), widthOf('é')]).toEqual([
+      3, 4, 6, 3, 1,
+    ])
     expect(cut('日本語', 5)).toBe('日本…')
   })
 
   test('[O-06] wrapped lines fit and lose no letter', () => {
     fc.assert(
-      fc.property(fc.array(fc.stringMatching(/^[a-z]{1,15}$/), { minLength: 1 }), fc.integer({ min: 3, max: 30 }), (words, width) => {
-        const lines = wrap(words.join(' '), width)
-        for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width)
-        expect(lines.join('').replaceAll(' ', '')).toBe(words.join(''))
-      }),
+      fc.property(
+        fc.array(fc.stringMatching(/^[a-z]{1,15}$/), { minLength: 1 }),
+        fc.integer({ min: 3, max: 30 }),
+        (words, width) => {
+          const lines = wrap(words.join(' '), width)
+          for (const line of lines) expect(widthOf(line)).toBeLessThanOrEqual(width)
+          expect(lines.join('').replaceAll(' ', '')).toBe(words.join(''))
+        },
+      ),
     )
   })
 })
