@@ -955,6 +955,78 @@ begin
   end if;
 end $function$;
 
+CREATE OR REPLACE FUNCTION sluice.count_jobs(most integer)
+ RETURNS TABLE(state sluice.job_state, jobs integer, more boolean)
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  seen integer;
+begin
+  return query select 'scheduled'::sluice.job_state, least(count(*), most)::integer, count(*) > most
+               from (select from sluice.job j where j.shelf = 'scheduled' limit most + 1) x;
+  return query select 'paused'::sluice.job_state, least(count(*), most)::integer, count(*) > most
+               from (select from sluice.job j where j.shelf = 'paused' limit most + 1) x;
+  return query select 'failed'::sluice.job_state, least(count(*), most)::integer, count(*) > most
+               from (select from sluice.job j where j.shelf = 'failed' limit most + 1) x;
+  -- Those that are ready and those that run share an index, in the order of claims.
+  return query with queue as materialized (select j.state from sluice.job j where j.shelf is null order by j.pool, j.lane, j.rank, j.id limit most + 1)
+               select s.state, (count(q.state))::integer, (select count(*) from queue) > most
+               from unnest(array['ready', 'running']::sluice.job_state[]) as s(state) left join queue q on q.state = s.state
+               group by s.state;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.count_orphans(look integer, OUT jobs integer, OUT more boolean)
+ RETURNS record
+ LANGUAGE sql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+AS $function$
+  select count(*) filter (where q.state = 'running' and not exists (select from sluice.worker w where w.id = q.worker))::integer, count(*) > look
+  from (select j.state, j.worker from sluice.job j where j.shelf is null order by j.pool, j.lane, j.rank, j.id limit look + 1) q $function$;
+
+CREATE OR REPLACE FUNCTION sluice.count_run(in_run bigint, look integer)
+ RETURNS TABLE(kind text, state sluice.job_state, jobs integer, oldest timestamp with time zone)
+ LANGUAGE sql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+AS $function$
+  select x.kind, x.state, count(*)::integer, min(x.created_at)
+  from sluice.run r
+  cross join lateral (
+    select s.kind, s.state, s.created_at
+    from unnest(array[r.finalizer_job, r.root_job]) with ordinality as t(root, n)
+    cross join lateral (
+      (select j.kind, j.state, j.created_at from sluice.any_job j where j.root >= t.root and (j.root, j.id) <= (t.root, 9223372036854775807)
+       order by j.root desc, j.id desc limit look)
+      union all select j.kind, j.state, j.created_at from sluice.any_job j where j.id = t.root) s
+    limit look) x
+  where r.id = in_run
+  group by x.kind, x.state $function$;
+
+CREATE OR REPLACE FUNCTION sluice.count_runs(most integer)
+ RETURNS TABLE(state text, runs integer, more boolean)
+ LANGUAGE sql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET jit TO 'off'
+AS $function$
+  select s.state, least(c.n, most)::integer, c.n > most
+  from unnest(array['created', 'running', 'finalizing', 'completed', 'failed', 'canceled']) as s(state)
+  cross join lateral (select count(*) as n from (select from sluice.run r where r.state = s.state limit most + 1) x) c $function$;
+
 CREATE OR REPLACE FUNCTION sluice.dead_letters(before bigint, page integer, look integer)
  RETURNS TABLE(fingerprint text, kind text, code text, message text, jobs integer, newest bigint, first_at timestamp with time zone, last_at timestamp with time zone, looked integer, looked_until timestamp with time zone, next bigint)
  LANGUAGE plpgsql
@@ -1711,6 +1783,46 @@ begin
   end loop;
 end $function$;
 
+CREATE OR REPLACE FUNCTION sluice.list_pools(most integer)
+ RETURNS TABLE(name text, workers integer, core integer, max integer, running integer, ready integer, more boolean, job bigint, since timestamp with time zone)
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  one text;
+  at timestamptz := sluice.now();
+  step_ms bigint := (select s.priority_step_ms from sluice.setting s);
+begin
+  for one in
+    select k.pool from sluice.kind k
+    union select p.name from sluice.worker w cross join lateral jsonb_object_keys(w.pools) as p(name) where w.lease_until > at
+    union select p.name from sluice.pause p where p.scope = 'pool'
+    order by 1
+  loop
+    name := one;
+    select count(*), sum((w.pools -> one ->> 'core')::integer), sum((w.pools -> one ->> 'max')::integer), sum((w.running ->> one)::integer)
+    into workers, core, max, running
+    from sluice.worker w where w.lease_until > at and w.pools ? one;
+    select count(*) filter (where q.state = 'ready'), count(*) > most into ready, more
+    from (select j.state from sluice.job j where j.shelf is null and j.pool = one order by j.pool, j.lane, j.rank, j.id limit most + 1) q;
+    select h.id, to_timestamp((h.rank + h.priority * step_ms) / 1000.0) into job, since
+    from ((select j.id, j.rank, j.priority from sluice.job j
+           where j.shelf is null and j.pool = one and j.lane = '' and j.state = 'ready' order by j.rank, j.id limit 1)
+          union all
+          select f.id, f.rank, f.priority
+          from (select distinct t.lane from (select t.lane from sluice.turn t where t.pool = one and t.open order by t.served_at, t.id limit 100) t) t
+          cross join lateral (select j.id, j.rank, j.priority from sluice.job j
+                              where j.shelf is null and j.pool = one and j.lane = t.lane and j.state = 'ready' order by j.rank, j.id limit 1) f) h
+    order by h.rank + h.priority * step_ms limit 1;
+    return next;
+  end loop;
+end $function$;
+
 CREATE OR REPLACE FUNCTION sluice.list_runs(filter jsonb, before bigint, page integer, look integer)
  RETURNS TABLE(run sluice.run, looked integer, looked_until timestamp with time zone, next bigint)
  LANGUAGE plpgsql
@@ -2409,6 +2521,36 @@ begin
     update sluice.schedule c set last_job = made.jobs[1], fired = c.fired + 1 where c.name = in_name;
   end if;
   return query select coalesce(made.held, made.jobs[1]), made.held is null and made.existing is null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.run_tree(in_run bigint, in_part integer, after bigint, page integer)
+ RETURNS TABLE(part integer, job sluice.any_job)
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  roots bigint[] := (select array[r.root_job, r.finalizer_job] from sluice.run r where r.id = in_run);
+  top bigint;
+  n integer;
+begin
+  for part in in_part..1 loop
+    top := roots[part + 1];
+    continue when top is null;
+    return query select part, j from sluice.any_job j where j.id = top and j.id > after;
+    get diagnostics n = row_count;
+    page := page - n;
+    return query
+    select part, j from sluice.any_job j where j.root <= top and (j.root, j.id) > (top, after) order by j.root, j.id limit page;
+    get diagnostics n = row_count;
+    page := page - n;
+    exit when page <= 0;
+    after := 0;
+  end loop;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.schedule_changes()

@@ -19,6 +19,7 @@ const test = base.extend<Fixtures>({
   explainer: async ({ client, database }, use) => {
     await client.query('alter table sluice.job set (autovacuum_enabled = off)')
     await client.query(`select sluice.add_days((sluice.now() at time zone 'UTC')::date - ${days}, ${days})`)
+    await client.query(`insert into sluice.kind (name) values ('k1')`)
     await client.query(`insert into sluice.worker (id, name, lease_until) values (1, 'me', now() + interval '1 h')`)
     await client.query('set synchronous_commit = off')
     const session = new pg.Client(database.url)
@@ -91,6 +92,12 @@ const lists: [name: string, statement: [string, unknown[]], most: number][] = [
   ['closed lanes', lanes(null, true), 2 * page + 1],
   ['lanes of an owner', lanes('o3', null), page + 1],
   ['groups of dead letters', ['select * from sluice.dead_letters($1, $2, $3)', [null, page, look]], look + 1],
+  ['the tree of a run', ['select * from sluice.run_tree($1, 0, 0, $2)', [3, page]], page + 1],
+  ['the counts of a run', ['select * from sluice.count_run($1, $2)', [3, look]], look + 1],
+  ['the counts of jobs', ['select * from sluice.count_jobs($1)', [look]], look + 1],
+  ['the counts of runs', ['select * from sluice.count_runs($1)', [look]], look + 1],
+  ['the pools', ['select * from sluice.list_pools($1)', [look]], look + 1],
+  ['jobs of no process', ['select * from sluice.count_orphans($1)', [look]], look + 1],
   ['all owners', ['select * from sluice.list_owners($1, $2)', ['', page]], page + 1],
 ]
 

@@ -118,7 +118,7 @@ export class Engine implements Executor {
     const onCanceled = (ids: Iterable<number>): void => {
       for (const id of ids) this.#worker.cancel(id)
     }
-    this.inspect = new Inspect({ ready, onCanceled })
+    this.inspect = new Inspect({ ready, clock, onCanceled })
     this.#heartbeat = new Heartbeat({
       database,
       clock,

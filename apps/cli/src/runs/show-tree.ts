@@ -22,7 +22,11 @@ export async function showTree({ session, args: [text = ''], options }: Call): P
 
 export function renderTree(jobs: readonly TreeJob[], terminal: Terminal): string {
   const here = new Set(jobs.map(({ id }) => id))
-  const below = Map.groupBy(jobs, ({ parent }) => (parent !== null && here.has(parent) ? parent : 0))
+  const below = new Map<number, TreeJob[]>()
+  for (const job of jobs) {
+    const parent = job.parent !== null && here.has(job.parent) ? job.parent : 0
+    below.set(parent, [...(below.get(parent) ?? []), job])
+  }
   const lines: string[] = []
   const walk = (parent: number, indent: string): void => {
     const children = below.get(parent) ?? []

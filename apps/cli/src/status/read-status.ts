@@ -46,7 +46,9 @@ export function findConcerns({
     if (paused) concerns.push(`Pool ${name} is paused${paused.reason ? `: ${paused.reason}` : ''}.`)
     else if (ready.count > 0 && workers === 0) concerns.push(`Pool ${name} has ready jobs, and no process works for it.`)
     else if (next && at.getTime() - next.since.getTime() > patienceMs)
-      concerns.push(`Pool ${name}: job ${next.job} has been ready for ${span(at.getTime() - next.since.getTime())}. \`sluice jobs why ${next.job}\` tells why.`)
+      concerns.push(
+        `Pool ${name}: job ${next.job} has been ready for ${span(at.getTime() - next.since.getTime())}. \`sluice jobs why ${next.job}\` tells why.`,
+      )
   }
   if (jobs.failed.count > 0)
     concerns.push(

@@ -6,19 +6,26 @@ import type { Job } from '../job/job-store.ts'
 import type { Lane } from '../lane/lanes.ts'
 import type { Executor } from '../postgres/client.ts'
 import type { Run } from '../run/runs.ts'
+import type { Clock } from '../support/clock.ts'
 import { type BulkAction, type BulkAnswer, type BulkOptions, type BulkParts, bulk } from './bulk.ts'
 import { type DeadLetterGroup, listDeadLetters } from './dead-letters.ts'
+import { type Health, readHealth } from './health.ts'
 import { encodeFilter, encodeSearch, type JobFilter, type JobSearch } from './job-filter.ts'
 import { listJobs } from './jobs.ts'
 import { listKinds, type SeenKind } from './kinds.ts'
 import { type LaneFilter, listLanes, listOwners, type SeenOwner } from './lanes.ts'
+import { type Overview, readOverview } from './overview.ts'
 import type { Listed, Page } from './page.ts'
+import { listPools, type SeenPool } from './pools.ts'
+import { findProgress, type RunProgress } from './run-progress.ts'
+import { listTree, type TreeJob } from './run-tree.ts'
 import { listRuns, type RunFilter } from './runs.ts'
 import { findLeader, listWorkers, type SeenLeader, type SeenWorker } from './workers.ts'
 
 export interface InspectParts {
   /** A database that is migrated: `looking` reads, with a time limit; itself writes. */
   readonly ready: () => Promise<Executor & { readonly looking: Executor }>
+  readonly clock: Clock
   readonly onCanceled: BulkParts['onCanceled']
 }
 
@@ -57,6 +64,16 @@ export class Inspect {
     return listRuns(await this.#on(), filter, page)
   }
 
+  /** Its jobs, live and finished, parents before their children. */
+  async runTree(id: number, page: Page = {}): Promise<Listed<TreeJob>> {
+    return listTree(await this.#on(), id, page)
+  }
+
+  /** How far it is, by kind and state, and when it will end if it goes on like this. */
+  async runProgress(id: number): Promise<RunProgress | undefined> {
+    return findProgress(await this.#on(), id)
+  }
+
   async lanes(filter: LaneFilter = {}, page: Page = {}): Promise<Listed<Lane>> {
     return listLanes(await this.#on(), filter, page)
   }
@@ -64,6 +81,10 @@ export class Inspect {
   /** Those with limits of their own, and those with lanes. */
   async owners(page: Page = {}): Promise<Listed<SeenOwner>> {
     return listOwners(await this.#on(), page)
+  }
+
+  async pools(): Promise<SeenPool[]> {
+    return listPools(await this.#on())
   }
 
   async kinds(): Promise<SeenKind[]> {
@@ -76,5 +97,15 @@ export class Inspect {
 
   async leader(): Promise<SeenLeader> {
     return findLeader(await this.#on())
+  }
+
+  /** The whole on one page, in bounded numbers. */
+  async overview(): Promise<Overview> {
+    return readOverview(await this.#on())
+  }
+
+  /** Facts about the server, the schema and what nobody looks after. */
+  async health(): Promise<Health> {
+    return readHealth(await this.#on(), this.#parts.clock)
   }
 }
