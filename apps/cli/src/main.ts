@@ -3,7 +3,7 @@
  * for `--debug`.
  */
 import { readFileSync } from 'node:fs'
-import { CommanderError } from 'commander'
+import { CommanderError, InvalidArgumentError } from 'commander'
 import { tree } from './commands.ts'
 import { CommandError, codeOf, exit, exitCodeOf } from './session/exit.ts'
 import { Output } from './session/output.ts'
@@ -28,7 +28,7 @@ export async function main(process: NodeJS.Process): Promise<void> {
     if (process.argv.length <= 2) program.outputHelp()
     else await program.parseAsync(process.argv)
   } catch (error) {
-    code = error instanceof CommanderError ? (error.exitCode === 0 ? exit.ok : exit.usage) : complain(error, process, current)
+    code = isTold(error) ? (error.exitCode === 0 ? exit.ok : exit.usage) : complain(error, process, current)
     if (ending.signal.aborted) code = exit.interrupted
   }
   await current?.end().catch((error: unknown) => {
@@ -37,6 +37,11 @@ export async function main(process: NodeJS.Process): Promise<void> {
   await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write('', resolve))))
   // Modules of the user may have left something open; the command is over all the same.
   process.exit(code)
+}
+
+/** Commander has said what was wrong before it threw. What a reader throws inside a command has not been said yet. */
+function isTold(error: unknown): error is CommanderError {
+  return error instanceof CommanderError && !(error instanceof InvalidArgumentError)
 }
 
 function stopOnSignal(process: NodeJS.Process, ending: AbortController, session: Session): void {

@@ -122,7 +122,11 @@ function judgeLeader({ leader }: Health, workers: readonly SeenWorker[]): Findin
 function judgeWakeUps({ listeners }: Health, workers: readonly SeenWorker[]): Finding {
   const alive = workers.filter(({ state }) => state !== 'lost').length
   if (listeners >= alive)
-    return { check: 'wake-ups', state: 'ok', text: alive === 0 ? 'nobody to wake' : `all ${alive} processes listen` }
+    return {
+      check: 'wake-ups',
+      state: 'ok',
+      text: alive === 0 ? 'nobody to wake' : alive === 1 ? 'the process listens' : `all ${alive} processes listen`,
+    }
   return {
     check: 'wake-ups',
     state: 'warn',

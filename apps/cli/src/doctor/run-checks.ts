@@ -5,7 +5,7 @@ import { existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pendingMigrations } from '@sluice/engine'
 import { type Config, ConfigError, loadModules, serverMigrations } from '@sluice/server'
-import { exit } from '../session/exit.ts'
+import { codeOf, exit } from '../session/exit.ts'
 import type { Session } from '../session/session.ts'
 import type { Call } from '../session/tree.ts'
 import type { Terminal } from '../terminal/terminal.ts'
@@ -89,15 +89,20 @@ async function checkSchema(url: string, checks: Finding[]): Promise<boolean> {
     else checks.push({ check: 'schema', state: 'fail', text: `lacks ${pending.join(', ')}`, fix: 'sluice migrate' })
     return pending.length === 0
   } catch (error) {
-    const isSchema = messageOf(error).startsWith('The schema')
-    checks.push({
-      check: isSchema ? 'schema' : 'database',
-      state: 'fail',
-      text: messageOf(error),
-      fix: isSchema ? 'Upgrade this program.' : 'Start it, or correct the address: --database, DATABASE_URL.',
-    })
+    const code = codeOf(error) ?? ''
+    const isSchema = code.startsWith('SCHEMA_')
+    const fix = fixes[code] ?? 'Start it, or correct the address: --database, DATABASE_URL.'
+    checks.push({ check: isSchema ? 'schema' : 'database', state: 'fail', text: messageOf(error), fix })
     return false
   }
+}
+
+const fixes: Readonly<Record<string, string>> = {
+  SCHEMA_INCOMPATIBLE: 'Upgrade this program.',
+  SCHEMA_CHANGED: 'Use the version of the program that this database was made with, or another database.',
+  POSTGRES_TOO_OLD: 'Upgrade PostgreSQL to 15 or newer.',
+  DATABASE_REFUSED: 'Correct user, password and database in --database or DATABASE_URL.',
+  DATABASE_READ_ONLY: 'Give the address of the primary.',
 }
 
 function lookAtMasterKey({ masterKey, masterKeyFile: file }: Config): Finding {
@@ -114,20 +119,21 @@ function lookAtSpace({ data }: Config): Finding[] {
 
 const marks = { ok: ['green', '✓'], warn: ['yellow', '!'], fail: ['red', '✗'] } as const
 const nameColumns = 14
+const narrowColumns = 50
 
+/** On a narrow terminal the text stands below the name. */
 function render({ check, state, text, fix }: Finding, terminal: Terminal): string {
   const [colour, mark] = marks[state]
-  const indent = nameColumns + 3
-  const room = terminal.columns === undefined ? Number.POSITIVE_INFINITY : Math.max(20, terminal.columns - indent)
+  const isNarrow = terminal.columns !== undefined && terminal.columns < narrowColumns
+  const indent = isNarrow ? 2 : nameColumns + 3
+  const room = terminal.columns === undefined ? Number.POSITIVE_INFINITY : terminal.columns - indent
   const told = plainLines(text)
     .split('\n')
     .flatMap((line) => wrap(line, room))
   const cure = fix && state !== 'ok' ? wrap(`→ ${fix}`, room).map((line) => terminal.paint('bold', line)) : []
-  const [first = '', ...rest] = [...told, ...cure]
-  return [
-    `${terminal.paint(colour, mark)} ${pad(check, nameColumns)} ${first}`,
-    ...rest.map((line) => ' '.repeat(indent) + line),
-  ].join('\n')
+  const head = `${terminal.paint(colour, mark)} ${isNarrow ? check : pad(check, nameColumns)}`
+  const [first = '', ...rest] = [...told, ...cure].map((line) => ' '.repeat(indent) + line)
+  return [isNarrow ? `${head}\n${first}` : `${head} ${first.trimStart()}`, ...rest].join('\n')
 }
 
 function messageOf(error: unknown): string {

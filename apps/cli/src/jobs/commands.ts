@@ -25,7 +25,6 @@ export const jobs: Noun = {
     {
       usage: 'list',
       about: 'jobs, live and finished, newest first',
-      aliases: ['ls'],
       choices: [...filters, ...paging],
       examples: [
         ['sluice jobs list', 'the newest fifty'],

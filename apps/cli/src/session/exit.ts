@@ -32,6 +32,7 @@ const byCode: Readonly<Record<string, ExitCode>> = {
   INVALID_ZONE: exit.usage,
   COST_NEVER_FITS: exit.usage,
   CONFIG_INVALID: exit.usage,
+  'commander.invalidArgument': exit.usage,
   MODULE_NOT_FOUND: exit.usage,
   MODULE_WRONG: exit.usage,
   DATABASE_URL_INVALID: exit.usage,

@@ -83,7 +83,7 @@ function listLoaded(program: string): string {
 
 test('[O-06] a command or option with a typing error is refused with the one that was meant', async ({ sluice }) => {
   expect(await sluice(['staus'])).toMatchObject({ code: 2, out: '', err: expect.stringContaining('Did you mean status?') })
-  expect(await sluice(['jobs', 'lst'])).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean list?') })
+  expect(await sluice(['jobs', 'enqeue'])).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean enqueue?') })
   expect(await sluice(['jobs', 'list', '--stat', 'ready'])).toMatchObject({ code: 2, err: expect.stringContaining('--state') })
   expect(await sluice(['jobs', 'list', '--state', 'redy'])).toMatchObject({
     code: 2,

@@ -43,8 +43,6 @@ ${exitHelp}`,
     const noun = program.commandsGroup('Look and steer:').command(name).description(about).usage('<command> [options]')
     for (const leaf of leaves) addLeaf(noun, leaf, perform)
     noun.addHelpText('after', `\n${examplesText(leaves.slice(0, 3).flatMap(({ examples }) => examples.slice(0, 1)))}`)
-    // Without a verb: what there is to say.
-    noun.action(() => noun.help({ error: true }))
   }
   return program
 }

@@ -48,7 +48,7 @@ export async function pendingMigrations(database: string, sets: readonly Migrati
     return known.flatMap(({ name, files }) => {
       const earlier = rows.filter((row) => row.package === name)
       refuseIncompatible(name, files, earlier)
-      return files.filter(({ number }) => !earlier.some((row) => row.number === number)).map(({ file }) => file)
+      return files.filter((migration) => !isApplied(migration, earlier)).map(({ file }) => file)
     })
   })
 }
@@ -156,13 +156,20 @@ function refuseIncompatible(name: string, files: readonly Migration[], rows: rea
   return knows
 }
 
+function isApplied(
+  { number, file, digest }: Pick<Migration, 'number' | 'file' | 'digest'>,
+  rows: readonly AppliedRow[],
+): boolean {
+  const earlier = rows.find((row) => row.number === number)
+  if (earlier && earlier.digest !== digest) throw new SluiceError('SCHEMA_CHANGED', { file })
+  return earlier !== undefined
+}
+
 async function applySet(client: pg.ClientBase, { name, files }: KnownSet, rows: readonly AppliedRow[]): Promise<Migrated> {
   const knows = refuseIncompatible(name, files, rows)
   const applied: string[] = []
   for (const { number, file, text, digest, compatibleFrom } of files) {
-    const earlier = rows.find((row) => row.number === number)
-    if (earlier && earlier.digest !== digest) throw new SluiceError('SCHEMA_CHANGED', { file })
-    if (earlier) continue
+    if (isApplied({ number, file, digest }, rows)) continue
     await client.query(text)
     await client.query(
       'insert into sluice.migration (package, number, file, digest, compatible_from) values ($1, $2, $3, $4, $5)',
