@@ -30,6 +30,7 @@ export const actions = {
   'runs.start': 'operate',
   'runs.cancel': 'operate',
   'runs.retry': 'operate',
+  'lanes.set': 'operate',
   'lanes.hold': 'operate',
   'lanes.pause': 'operate',
   'lanes.resume': 'operate',

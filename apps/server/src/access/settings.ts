@@ -1,8 +1,9 @@
 /**
  * How access is set up, checked at the door.
  */
-import { SluiceError } from '@sluice/engine'
+import { type Clock, SluiceError } from '@sluice/engine'
 import { z } from 'zod'
+import type { Scrubs } from './audit-detail.ts'
 
 export interface AccessSettings {
   /** Without, callers on this machine need no key, and others are refused. */
@@ -13,6 +14,10 @@ export interface AccessSettings {
   readonly sessionMinutesMax?: number
   /** … and without doing anything. Default 2 h. */
   readonly sessionIdleMinutesMax?: number
+  /** That of the log, so that what is hidden there is hidden in the audit log. Left out, only what looks like a secret is. */
+  readonly scrubber?: Scrubs
+  /** By which the limit on wrong keys forgets. */
+  readonly clock?: Pick<Clock, 'monotonic'>
 }
 
 const schema = z

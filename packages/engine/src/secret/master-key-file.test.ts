@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test as base, expect } from 'vitest'
 import { KeyRing } from './key-ring.ts'
 import { generateMasterKey } from './master-key.ts'
-import { addMasterKey } from './master-key-file.ts'
+import { addMasterKey, createMasterKeyFile } from './master-key-file.ts'
 
 const test = base.extend<{ folder: string }>({
   // oxlint-disable-next-line no-empty-pattern -- Vitest reads the pattern to know what a fixture needs
@@ -31,6 +31,13 @@ test('[O-10] processes that start at the same moment agree on one key', async ({
   const file = join(folder, 'master.key')
   const rings = await Promise.all(Array.from({ length: 20 }, () => KeyRing.fromEnvOrFile({ file, missing: 'create' })))
   expect(new Set(rings.map((ring) => ring?.current)).size).toBe(1)
+  expect(await readdir(folder)).toEqual(['master.key'])
+})
+
+test('[O-10] whoever comes second to make a key gets that of the first', async ({ folder }) => {
+  const file = join(folder, 'master.key')
+  const first = await createMasterKeyFile(file)
+  expect(await createMasterKeyFile(file)).toBe(first)
   expect(await readdir(folder)).toEqual(['master.key'])
 })
 

@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import { test } from '../../../../test/support/database.ts'
 import { KeyRing } from './key-ring.ts'
 import { generateMasterKey } from './master-key.ts'
+import { findSecret, resealSecret } from './secret-store.ts'
 
 const [first, second] = [generateMasterKey(), generateMasterKey()]
 const [old, both, fresh] = [KeyRing.fromText(first), KeyRing.fromText(`${second},${first}`), KeyRing.fromText(second)]
@@ -135,6 +136,16 @@ test('[O-10] rotation goes on past what it cannot open, names it, and finishes w
   await secrets.put('c broken', 'mended')
   await secrets.remove('a lost')
   expect(await secrets.rotate()).toMatchObject({ resealed: 0, left: 0, unreadable: [] })
+})
+
+test('[O-10] a value that was put after rotation has read the old one stays', async ({ engines }) => {
+  const engine = engines({ secrets: old })
+  await engine.secrets.put('a', 'before')
+  const read = (await findSecret(engine, 'a')) ?? ''
+  await engine.secrets.put('a', 'meanwhile')
+  const resealed = both.seal('before', { purpose: 'engine.secret', name: 'a' })
+  expect(await resealSecret(engine, 'a', read, resealed, both.current)).toBe(false)
+  expect((await engine.secrets.open('a')).reveal()).toBe('meanwhile')
 })
 
 test('[O-10] two rotations and a put at the same time lose no value', async ({ engines }) => {
