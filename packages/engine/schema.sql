@@ -10,6 +10,10 @@ create type sluice.ready_job as (pool text, lane text, rank bigint);
 
 create type sluice.run_end as (run bigint, job bigint, state sluice.job_state);
 
+-- sequences
+
+create sequence sluice.job_log_id_seq as bigint start 1 increment 1 minvalue 1 maxvalue 9223372036854775807 cache 1;
+
 -- tables
 
 create table sluice.attempt (
@@ -128,6 +132,19 @@ CREATE INDEX job_ledger_canceled ON ONLY sluice.job_ledger USING btree (id) WHER
 CREATE INDEX job_ledger_failed ON ONLY sluice.job_ledger USING btree (id) WHERE (state = 'failed'::sluice.job_state);
 CREATE INDEX job_ledger_id ON ONLY sluice.job_ledger USING btree (id);
 CREATE INDEX job_ledger_tree ON ONLY sluice.job_ledger USING btree (root, id) WHERE (root IS NOT NULL);
+
+create table sluice.job_log (
+  id bigint not null,
+  job bigint not null,
+  attempt smallint not null,
+  line integer not null,
+  at timestamp with time zone not null,
+  level text not null,
+  message text not null,
+  fields jsonb,
+  constraint job_log_level_check CHECK ((level = ANY (ARRAY['info'::text, 'warn'::text])))
+) partition by RANGE (at);
+CREATE INDEX job_log_job ON ONLY sluice.job_log USING btree (job, id);
 
 create table sluice.key_window (
   key text collate "C" not null,
@@ -435,7 +452,7 @@ declare
 begin
   perform set_config('lock_timeout', '2s', true);
   perform pg_advisory_xact_lock(hashtext('sluice.add_days'));
-  foreach parent in array array['job_ledger', 'attempt'] loop
+  for parent in select c.relname from pg_class c where c.relnamespace = 'sluice'::regnamespace and c.relkind = 'p' order by 1 loop
     for day in select generate_series(first_day, first_day + days, '1 day')::date loop
       partition := parent || '_' || to_char(day, 'YYYYMMDD');
       if to_regclass('sluice.' || partition) is null then
@@ -1992,7 +2009,8 @@ AS $function$
   from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
   left join pg_inherits i on i.inhrelid = c.oid
-  where n.nspname = 'sluice' and c.relkind = 'r' and c.relname ~ '^(job_ledger|attempt)_[0-9]{8}$'
+  where n.nspname = 'sluice' and c.relkind = 'r' and c.relname ~ '_[0-9]{8}$'
+    and exists (select from pg_class p where p.relnamespace = n.oid and p.relkind = 'p' and p.relname = left(c.relname, -9))
     and to_date(right(c.relname, 8), 'YYYYMMDD') < (sluice.now() at time zone 'UTC')::date - keep_days
   order by i.inhdetachpending desc nulls last, 2 $function$;
 

@@ -3,11 +3,11 @@
  */
 import { type AnyKind, defineEvent, defineKind, defineRun, type Engine, type EngineOptions } from '@sluice/engine'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
-import pino from 'pino'
 import { Access } from '../../apps/server/src/access/access.ts'
 import type { Role } from '../../apps/server/src/access/caller.ts'
 import { createHttp, type HttpConfig } from '../../apps/server/src/http/app.ts'
 import { serverMigrations } from '../../apps/server/src/migrations.ts'
+import { createTelemetry } from '../../apps/server/src/telemetry/telemetry.ts'
 import { test as base } from './database.ts'
 
 export interface Http {
@@ -42,9 +42,9 @@ export const test = base.extend<HttpScene>({
         given ?? engines({ migrations: [serverMigrations], kinds: [idle], runs: [walk], events: [happened], ...options })
       const access = new Access(engine, { requireKeys })
       const lines: string[] = []
-      const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) })
-      const metrics = async () => ({ contentType: 'text/plain; version=0.0.4', text: '# nothing\n' })
-      const app = await createHttp({ engine, access, telemetry: { log, metrics }, config })
+      const destination = { write: (line: string) => void lines.push(line) }
+      const telemetry = createTelemetry({ level: 'debug', destination })
+      const app = await createHttp({ engine, access, telemetry, config })
       open.push(app)
       const send = (method: 'GET' | 'POST', url: string, headers: Record<string, string> = {}, body?: unknown) =>
         app.inject({ method, url, headers, ...(body === undefined ? {} : { payload: JSON.stringify(body) }) })

@@ -158,7 +158,8 @@ create table sluice.pause (
   primary key (scope, name)
 );
 
--- Days are made ahead and attached: "create table … partition of" would make every settle wait behind any reader of the ledger.
+-- Days are made ahead and attached: "create table … partition of" would make every settle wait behind any reader of the ledger. Whatever is partitioned
+-- in this schema is partitioned by day.
 create function sluice.add_days(first_day date, days integer) returns void
 language plpgsql
 as $$
@@ -169,7 +170,7 @@ declare
 begin
   perform set_config('lock_timeout', '2s', true);
   perform pg_advisory_xact_lock(hashtext('sluice.add_days'));
-  foreach parent in array array['job_ledger', 'attempt'] loop
+  for parent in select c.relname from pg_class c where c.relnamespace = 'sluice'::regnamespace and c.relkind = 'p' order by 1 loop
     for day in select generate_series(first_day, first_day + days, '1 day')::date loop
       partition := parent || '_' || to_char(day, 'YYYYMMDD');
       if to_regclass('sluice.' || partition) is null then

@@ -227,6 +227,7 @@ as $$
   from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
   left join pg_inherits i on i.inhrelid = c.oid
-  where n.nspname = 'sluice' and c.relkind = 'r' and c.relname ~ '^(job_ledger|attempt)_[0-9]{8}$'
+  where n.nspname = 'sluice' and c.relkind = 'r' and c.relname ~ '_[0-9]{8}$'
+    and exists (select from pg_class p where p.relnamespace = n.oid and p.relkind = 'p' and p.relname = left(c.relname, -9))
     and to_date(right(c.relname, 8), 'YYYYMMDD') < (sluice.now() at time zone 'UTC')::date - keep_days
   order by i.inhdetachpending desc nulls last, 2 $$;

@@ -13,6 +13,7 @@ import { Enqueuer } from './job/enqueuer.ts'
 import { explainJob } from './job/explain.ts'
 import type { Explanation } from './job/explanation.ts'
 import { Intake } from './job/intake.ts'
+import { type JobLine, type JobLogPage, listJobLog } from './job/job-log.ts'
 import { type Attempt, findJob, type Job, listAttempts, listFailed } from './job/job-store.ts'
 import type { StoredSettings } from './job/kind-store.ts'
 import type { EncodedRequest, JobRequest } from './job/request.ts'
@@ -202,6 +203,11 @@ export class Engine implements Executor {
 
   async attempts(id: number): Promise<Attempt[]> {
     return listAttempts(await this.#looking(), id)
+  }
+
+  /** What its handlers logged, oldest first. */
+  async jobLog(id: number, page: JobLogPage = {}): Promise<JobLine[]> {
+    return listJobLog(await this.#ready(), id, page)
   }
 
   async failed(page: { after?: number; limit?: number } = {}): Promise<Job[]> {

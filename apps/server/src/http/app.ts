@@ -73,6 +73,7 @@ export async function createHttp({ engine, access, telemetry, config = {} }: Htt
     reply.headers(commonHeaders(request))
     if (request.url.length > limits.urlCharsMax) throw refuse('URL_TOO_LONG')
   })
+  app.addHook('onResponse', async (request, reply) => tell(request, reply, guard))
   app.addHook('preClose', async () => live.close())
   app.setErrorHandler(sendProblem)
   app.setNotFoundHandler((request, reply) => {
@@ -99,6 +100,21 @@ async function sendProblem(error: unknown, request: FastifyRequest, reply: Fasti
     .headers({ ...commonHeaders(request), ...headersOf(refused) })
     .serializer(JSON.stringify)
     .send(toProblem(refused, request.id))
+}
+
+/** One line a request. Probes and scrapers come every few seconds, so theirs are for those who look closely. */
+function tell(request: FastifyRequest, reply: FastifyReply, guard: Guard): void {
+  const route = request.routeOptions.url ?? 'none'
+  const line = {
+    requestId: request.id,
+    method: request.method,
+    route,
+    status: reply.statusCode,
+    ms: Math.round(reply.elapsedTime),
+    caller: guard.callerOf(request).id,
+  }
+  if (route.startsWith('/api')) request.log.info(line, 'request answered')
+  else request.log.debug(line, 'request answered')
 }
 
 function commonHeaders({ id }: FastifyRequest): Record<string, string> {

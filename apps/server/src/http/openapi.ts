@@ -39,8 +39,48 @@ export async function describe(app: FastifyInstance, version: string): Promise<v
       'x-problems': problemList(),
     } as object,
     transform: jsonSchemaTransform,
-    transformObject: jsonSchemaTransformObject,
+    transformObject: (document) => tidy(jsonSchemaTransformObject(document) as unknown as Document) as never,
   })
+}
+
+interface Document {
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>> }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+}
+
+interface Operation {
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema: { readonly anyOf?: readonly { readonly type?: string }[] } }>>
+  }
+}
+
+/** Every schema comes as it goes in and as it comes out; those that no route speaks of are left out. A body that may be null need not be sent. */
+function tidy(document: Document): Document {
+  const paths = Object.fromEntries(
+    Object.entries(document.paths).map(([path, methods]) => [
+      path,
+      Object.fromEntries(Object.entries(methods).map(([method, operation]) => [method, withBody(operation)])),
+    ]),
+  )
+  const used = new Set<string>()
+  const visit = (part: unknown): void => {
+    for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (used.has(name)) continue
+      used.add(name)
+      visit(document.components.schemas[name])
+    }
+  }
+  visit(paths)
+  const schemas = Object.fromEntries(Object.entries(document.components.schemas).filter(([name]) => used.has(name)))
+  return { ...document, paths, components: { ...document.components, schemas } }
+}
+
+function withBody(operation: Operation): Operation {
+  const schema = operation.requestBody?.content['application/json']?.schema
+  const optional = schema?.anyOf?.some(({ type }) => type === 'null') ?? false
+  return operation.requestBody
+    ? { ...operation, requestBody: { ...operation.requestBody, required: !optional } as never }
+    : operation
 }
 
 /** Every code with its status, for the page that explains them. */

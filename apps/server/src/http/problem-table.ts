@@ -17,7 +17,8 @@ export interface ProblemRow {
 const away = {
   status: 503,
   title: 'The database is away',
-  detail: 'The database does not answer. Nothing was changed; try again in a moment. /readyz says what is not ready.',
+  detail:
+    'The database does not answer. Try again in a moment; a change with the same Idempotency-Key, so that it happens once. /readyz says what is not ready.',
   retryAfterSeconds: 2,
 } as const
 
@@ -59,6 +60,11 @@ export const engineProblems: Readonly<Record<ErrorCode, ProblemRow>> = {
     detail: 'This process is stopping. Try again; another one answers.',
     retryAfterSeconds: 2,
   },
+  MASTER_KEY_INVALID: mistake,
+  MASTER_KEY_UNKNOWN: mistake,
+  SECRETS_OFF: mistake,
+  SECRET_UNREADABLE: mistake,
+  UNKNOWN_SECRET: { status: 404, title: 'No such secret' },
   HANDLER_TIMED_OUT: mistake,
   OWN_PROCESS_DIED: mistake,
   WORKER_LOST: mistake,

@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { type Action, requiredRole } from '../access/actions.ts'
 import type { Caller } from '../access/caller.ts'
 import type { Guard } from './guard.ts'
-import { problemSchema } from './problem.ts'
+import { explainError, problemSchema } from './problem.ts'
 import type { Kept, Replays } from './replay.ts'
 
 type Answers = Readonly<Record<number, z.ZodType>>
@@ -78,9 +78,11 @@ export interface Route<P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   readonly body?: B
   readonly answers: A
   /** Beside what all routes of its sort can answer. */
-  readonly refuses?: readonly (404 | 409 | 413 | 503)[]
+  readonly refuses?: readonly (401 | 403 | 404 | 409 | 429)[]
   /** POST only: whether a repetition with the same Idempotency-Key gets the first answer. Not where the answer is a secret. Default true. */
   readonly replay?: boolean
+  /** What the audit log says it was done to, where the address does not say it. */
+  readonly target?: (asked: { readonly body: z.output<B> }) => string
   /** Does without the database. */
   readonly offline?: boolean
   readonly handle: (asked: Asked<z.output<P>, z.output<Q>, z.output<B>, A>) => Promise<Answer<A>>
@@ -102,7 +104,7 @@ const keyHeader = z.object({
 
 export function routeAdder(app: FastifyInstance, guard: Guard, replays: Replays): AddRoute {
   return (route) => {
-    const { method, url, action, tag, summary, description, params, query, body, answers, handle } = route
+    const { method, url, action, tag, summary, description, params, query, body, answers } = route
     const replayed = method === 'POST' && route.replay !== false
     const schema: FastifySchema & Record<string, unknown> = {
       summary,
@@ -134,7 +136,8 @@ export function routeAdder(app: FastifyInstance, guard: Guard, replays: Replays)
           settle: (add: (client: TransactionClient | undefined) => Promise<Answer<typeof answers>>) =>
             replays.settle(request, { add, write }),
         }
-        const given = replayed ? await replays.once(request, caller, { act: () => handle(asked), write }) : await handle(asked)
+        const act = audited(guard, route, asked)
+        const given = replayed ? await replays.once(request, caller, { act, write }) : await act()
         if (reply.sent) return reply
         const { status, headers, text } = 'replayed' in given ? given.replayed : write(given)
         return reply
@@ -144,6 +147,27 @@ export function routeAdder(app: FastifyInstance, guard: Guard, replays: Replays)
           .send(text)
       },
     })
+  }
+}
+
+/** Every change is written down, with how it ended. A request that was repeated changes nothing, so it is not. */
+function audited<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, A extends Answers>(
+  guard: Guard,
+  { method, action, target, handle }: Route<P, Q, B, A>,
+  asked: Asked<z.output<P>, z.output<Q>, z.output<B>, A>,
+): () => Promise<Answer<A>> {
+  if (method === 'GET' || action === 'anyone') return () => handle(asked)
+  return async () => {
+    const deed = { action, target: target?.(asked) }
+    try {
+      const given = await handle(asked)
+      await guard.record(asked.request, { ...deed, outcome: 'done', detail: { requestId: asked.request.id } })
+      return given
+    } catch (error) {
+      const { code } = explainError(error)
+      await guard.record(asked.request, { ...deed, outcome: 'failed', detail: { code, requestId: asked.request.id } })
+      throw error
+    }
   }
 }
 
@@ -159,7 +183,15 @@ const asIs = (text: unknown): string => String(text)
 
 /** What it can refuse with, by the sort of route it is. */
 function statusesOf(
-  { method, action, params, query, body, refuses = [], offline }: Omit<Route<z.ZodType, z.ZodType, z.ZodType, Answers>, 'handle'>,
+  {
+    method,
+    action,
+    params,
+    query,
+    body,
+    refuses = [],
+    offline,
+  }: Omit<Route<z.ZodType, z.ZodType, z.ZodType, Answers>, 'handle' | 'target'>,
   replayed: boolean,
 ): Set<number> {
   const writes = method !== 'GET'

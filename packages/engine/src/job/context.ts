@@ -26,6 +26,8 @@ export interface JobContext<P> {
   readonly event: number | undefined
   /** Tells the lane what the server said about its budget (headers of the answer). Counts when the job ends, however it ends. */
   readonly report: (said: BudgetReport) => void
+  /** Writes a line to the log of this job, where people who look at it read it, while it runs and afterwards. Never throws, never waits. */
+  readonly log: (message: string, fields?: Readonly<Record<string, unknown>>) => void
   /** Aborted when the job is canceled, runs too long, or no longer belongs to this process. */
   readonly signal: AbortSignal
   /** Runs the kind's `module` in a process of its own and gives its answer. */

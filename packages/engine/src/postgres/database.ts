@@ -56,6 +56,7 @@ export class Database implements Executor {
   readonly #lookPool: pg.Pool
   readonly #options: DatabaseOptions
   readonly #clients = new Set<pg.ClientBase>()
+  #left = false
   #prepare: boolean
 
   constructor(options: DatabaseOptions) {
@@ -91,6 +92,7 @@ export class Database implements Executor {
 
   /** Sends a named statement and gives rows as arrays, which costs half of what objects do. */
   async send<R extends unknown[]>(on: pg.Pool | pg.ClientBase, { name, text }: Statement, values: unknown[]): Promise<R[]> {
+    if (this.#left) throw new Error('the connections of this process were cut')
     try {
       const { rows } = await on.query<R>({ ...(this.#prepare ? { name } : {}), text, values, rowMode: 'array' })
       return rows
@@ -148,8 +150,9 @@ export class Database implements Executor {
     }
   }
 
-  /** Drops every connection, answered or not: for a process that leaves and a server that has gone silent. */
+  /** Drops every connection, answered or not, and sends nothing more: for a process that leaves and a server that has gone silent. */
   cut(): void {
+    this.#left = true
     for (const client of this.#clients) (client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy()
   }
 

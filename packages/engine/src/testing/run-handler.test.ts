@@ -41,6 +41,14 @@ test('[E-28] a handler that returns nothing is done, and what it throws comes th
   await expect(runHandler(broken, {})).rejects.toThrow('boom')
 })
 
+test('[E-28] what a handler logs can be looked at, and need not be', async () => {
+  const lines: unknown[][] = []
+  const wordy = defineKind('wordy', { run: ({ log }) => log('half way', { done: 5 }) })
+  await expect(runHandler(wordy, {})).resolves.toEqual({ type: 'done' })
+  await runHandler(wordy, {}, { context: { log: (...line) => void lines.push(line) } })
+  expect(lines).toEqual([['half way', { done: 5 }]])
+})
+
 test('[E-28] a module is stood in for by the test', async () => {
   const heavy = defineKind('heavy', {
     module: new URL('file:///nowhere.js'),

@@ -24,6 +24,7 @@ export async function runHandler<Schema extends z.ZodType, Services>(
     run: undefined,
     event: undefined,
     report: () => {},
+    log: () => {},
     signal: new AbortController().signal,
     compute: () => Promise.reject(new Error('give context.compute to stand in for the module')),
     ...given.context,

@@ -10,6 +10,7 @@ import type { AnyEvent, EventRequest } from '../event/event.ts'
 import { registerEvents } from '../event/event-store.ts'
 import { Events } from '../event/events.ts'
 import { type Enqueued, enqueueOn } from '../job/enqueue.ts'
+import { type JobLine, type JobLogPage, listJobLog } from '../job/job-log.ts'
 import { findJob, type Job } from '../job/job-store.ts'
 import type { AnyKind } from '../job/kind.ts'
 import { registerKinds, storeSettings } from '../job/kind-store.ts'
@@ -23,13 +24,11 @@ import { systemClock } from '../support/clock.ts'
 import { type Duration, toMs } from '../support/duration.ts'
 import { silentLog } from '../support/log.ts'
 import { type Claim, claimJobs, claimLaned, lowestRank } from '../worker/claim.ts'
-import { execute } from '../worker/executor.ts'
-import { HeldClaims } from '../worker/held-claims.ts'
+import { type Held, HeldClaims } from '../worker/held-claims.ts'
 import { judgeFailedWrite, type Verdict } from '../worker/judge.ts'
-import { OwnProcesses } from '../worker/own-process.ts'
 import { deregisterWorker, registerWorker } from '../worker/register.ts'
+import { Runner } from '../worker/runner.ts'
 import { Settler } from '../worker/settler.ts'
-import { StopSwitch } from '../worker/stop-switch.ts'
 
 export interface TestKitOptions<Services = unknown> {
   readonly database: string
@@ -65,18 +64,17 @@ export class TestKit {
   readonly events: Events
   readonly #database: Database
   readonly #kinds: ReadonlyMap<string, AnyKind>
-  readonly #services: unknown
   readonly #scheduled: readonly Schedule[]
   readonly #defined: readonly AnyEvent[]
   readonly #sessions = new Set<pg.ClientBase>()
-  readonly #processes = new OwnProcesses()
+  readonly #held = new HeldClaims()
+  readonly #runner: Runner
   #offsetMs = 0
   #worker = 0
   #payloadBytesMax = 0
 
   constructor({ database, kinds, services, schedules, events }: TestKitOptions) {
     this.#kinds = new Map(kinds.map((kind) => [kind.kindName, kind]))
-    this.#services = services ?? {}
     this.#scheduled = schedules ?? []
     this.#defined = events ?? []
     this.#database = new Database({
@@ -85,6 +83,16 @@ export class TestKit {
       prepare: true,
       log: silentLog,
       onConnect: (client) => this.#join(client),
+    })
+    this.#runner = new Runner({
+      database: this.#database,
+      services: services ?? {},
+      clock: systemClock,
+      log: silentLog,
+      random: () => 0,
+      witness: { tell: () => {}, jobs: undefined },
+      held: this.#held,
+      priorityStepMs: () => 0,
     })
     const ready = async () => ({ on: this.#database, payloadBytesMax: this.#payloadBytesMax })
     this.schedules = new Schedules(ready, () => {})
@@ -100,7 +108,7 @@ export class TestKit {
   }
 
   async close(): Promise<void> {
-    this.#processes.stop()
+    await this.#runner.stop()
     await deregisterWorker(this.#database, this.#worker)
     await this.#database.close()
   }
@@ -124,6 +132,11 @@ export class TestKit {
 
   async find(id: number): Promise<Job | undefined> {
     return findJob(this.#database, id)
+  }
+
+  /** What its handlers logged. */
+  async jobLog(id: number, page?: JobLogPage): Promise<JobLine[]> {
+    return listJobLog(this.#database, id, page)
   }
 
   /** Turns the clock; what falls due on the way is ready afterwards. Schedules fire each at its time. */
@@ -169,15 +182,10 @@ export class TestKit {
 
   async #run(claim: Claim): Promise<Ran> {
     const kind = this.#kinds.get(claim.kind) as AnyKind
-    const held = new HeldClaims()
-    held.hold(claim)
-    const deps = {
-      services: this.#services,
-      clock: systemClock,
-      random: () => 0,
-      compute: (of: AnyKind, input: unknown, signal: AbortSignal) => this.#processes.run(of, input, signal),
-    }
-    let ended: Verdict = await execute(claim, kind, new StopSwitch(), deps, held.reporter(claim))
+    this.#held.hold(claim)
+    const held = this.#held.find(claim) as Held
+    let ended: Verdict = await this.#runner.run(held, kind)
+    this.#runner.end(held)
     const settler = new Settler({
       database: this.#database,
       clock: systemClock,
@@ -193,8 +201,10 @@ export class TestKit {
       },
       onOver: () => {},
     })
-    settler.add(claim, ended, held.find(claim)?.said)
+    settler.add(claim, ended, held.said)
     await settler.drained()
+    await this.#runner.flush()
+    this.#held.forget(claim)
     const error = 'error' in ended ? ended.error?.message : undefined
     return { id: claim.id, kind: claim.kind, attempt: claim.attempt, outcome: ended.outcome, error }
   }

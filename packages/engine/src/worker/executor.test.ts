@@ -38,7 +38,7 @@ async function attempt(
 ): Promise<Verdict> {
   const compute = async (_: AnyKind, input: unknown): Promise<unknown> => ({ computed: input })
   const deps = { services: { name: 'services' }, clock, random: () => 0, compute }
-  return execute({ ...claim, payload }, kind, stop, deps, undefined)
+  return execute({ ...claim, payload }, kind, stop, deps, undefined, () => {})
 }
 
 test('[E-10] a handler that returns nothing is done, whether it waits or not', async () => {

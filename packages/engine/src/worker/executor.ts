@@ -31,6 +31,7 @@ export function execute(
   stop: StopSwitch,
   deps: ExecutorDeps,
   report: ((said: BudgetReport) => void) | undefined,
+  log: JobContext<unknown>['log'],
 ): Verdict | Promise<Verdict> {
   const verdict = (outcome: Outcome): Verdict => judge(claim, kind, outcome, deps.random())
   let payload: unknown
@@ -52,6 +53,7 @@ export function execute(
     run: claim.run,
     event: claim.event,
     report: (said) => report?.(checkReport(said, deps.clock.now())),
+    log,
     get signal() {
       return stop.signal
     },

@@ -6,6 +6,7 @@
 import { addReport, type BudgetReport } from '../lane/budget-report.ts'
 import type { Claim } from './claim.ts'
 import type { StopReason } from './executor.ts'
+import type { Written } from './log-buffer.ts'
 import { StopSwitch } from './stop-switch.ts'
 
 export interface Held {
@@ -18,6 +19,8 @@ export interface Held {
   ended: boolean
   /** What its handler heard about the budget of its lane. */
   said?: BudgetReport
+  /** How much it has logged. */
+  written?: Written
 }
 
 export class HeldClaims {

@@ -189,7 +189,7 @@ export class Worker implements Service {
       this.#end(claim, breakOff)
     }
     await this.#settler.drained()
-    this.#runner.stop()
+    await this.#runner.stop()
     const silent = (error: unknown): void => log.warn('leaving without a word', { reason: String(error) })
     await deregisterWorker(database, this.#id).catch(silent)
   }
@@ -237,7 +237,7 @@ export class Worker implements Service {
 
   #end(claim: Claim, verdict: Verdict): void {
     const held = this.#held.end(claim)
-    if (held) this.#settler.add(claim, verdict, held.said, this.#runner.ranMs(held))
+    if (held) this.#settler.add(claim, verdict, held.said, this.#runner.end(held))
   }
 
   #kind(claim: Claim): AnyKind {

@@ -8,8 +8,18 @@ import type { Guard } from '../guard.ts'
 import type { HttpLimits } from '../limits.ts'
 import type { LiveConnections } from '../live/connections.ts'
 import type { AddRoute } from '../route.ts'
+import { addAccessRoutes } from './access.ts'
 import { addHealthRoutes } from './health.ts'
+import { addJobDeeds } from './job-deeds.ts'
 import { addJobRoutes } from './jobs.ts'
+import { addLaneRoutes } from './lanes.ts'
+import { addLiveRoute } from './live.ts'
+import { addOverviewRoutes } from './overview.ts'
+import { addOwnerRoutes } from './owners.ts'
+import { addPublishedRoutes } from './published.ts'
+import { addRunRoutes } from './runs.ts'
+import { addScheduleRoutes } from './schedules.ts'
+import { addWorkerRoutes } from './workers.ts'
 
 /** Of the telemetry, what the API needs. */
 export interface HttpTelemetry {
@@ -30,4 +40,14 @@ export interface Ground {
 export function addRoutes(add: AddRoute, ground: Ground): void {
   addHealthRoutes(add, ground)
   addJobRoutes(add, ground)
+  addJobDeeds(add, ground)
+  addRunRoutes(add, ground)
+  addLaneRoutes(add, ground)
+  addOwnerRoutes(add, ground)
+  addWorkerRoutes(add, ground)
+  addScheduleRoutes(add, ground)
+  addPublishedRoutes(add, ground)
+  addOverviewRoutes(add, ground)
+  addLiveRoute(add, ground)
+  addAccessRoutes(add, ground)
 }

@@ -2,7 +2,7 @@
  * Jobs as the API shows and takes them.
  */
 import { z } from 'zod'
-import { duration, id, json, name, text, time } from '../fields.ts'
+import { duration, id, idInUrl, json, jsonInUrl, name, paging, text, time } from '../fields.ts'
 
 export const jobState = z.enum(['scheduled', 'ready', 'paused', 'running', 'failed', 'succeeded', 'canceled'])
 
@@ -23,6 +23,7 @@ export const job = z
     key: z.string().nullable(),
     parent: id.nullable(),
     root: id.nullable(),
+    run: id.nullable(),
     event: id.nullable().describe('The event that brought it about.'),
     attempt: z.int(),
     maxAttempts: z.int().nullable(),
@@ -56,25 +57,83 @@ export const enqueued = z
   .object({ id, created: z.boolean().describe('False when a job with the same key was there already: `id` is that job.') })
   .meta({ id: 'Enqueued' })
 
-export const jobRequest = z
+export const jobOptions = z
   .strictObject({
-    kind: name,
-    payload: json.exactOptional(),
-    options: z
-      .strictObject({
-        runAt: time.exactOptional().describe('Not before this time …'),
-        delay: duration.exactOptional().describe('… or after this long.'),
-        priority: z.int().min(-1000).max(1000).exactOptional().describe('Higher goes first.'),
-        owner: name.exactOptional(),
-        key: text(512).exactOptional().describe('Dedupe key, told apart by kind.'),
-        dedupe: z.enum(['keep', 'replace', 'debounce', 'again', 'none']).exactOptional(),
-        uniqueFor: duration.exactOptional(),
-        debounceMax: duration.exactOptional(),
-        pool: name.exactOptional(),
-        attempts: z.int().min(1).max(1000).exactOptional(),
-        lane: name.exactOptional(),
-        cost: z.int().min(1).max(30_000).exactOptional(),
-      })
-      .exactOptional(),
+    runAt: time.exactOptional().describe('Not before this time …'),
+    delay: duration.exactOptional().describe('… or after this long.'),
+    priority: z.int().min(-1000).max(1000).exactOptional().describe('Higher goes first.'),
+    owner: name.exactOptional().describe('On whose behalf.'),
+    key: text(512).exactOptional().describe('Dedupe key, told apart by kind.'),
+    dedupe: z.enum(['keep', 'replace', 'debounce', 'again', 'none']).exactOptional(),
+    uniqueFor: duration.exactOptional().describe('No second job with this key within this time.'),
+    debounceMax: duration.exactOptional(),
+    pool: name.exactOptional(),
+    attempts: z.int().min(1).max(1000).exactOptional(),
+    lane: name.exactOptional(),
+    cost: z.int().min(1).max(30_000).exactOptional().describe('Permits of its lane that one attempt takes.'),
   })
+  .meta({ id: 'JobOptions' })
+
+export const jobRequest = z
+  .strictObject({ kind: name, payload: json.exactOptional(), options: jobOptions.exactOptional() })
   .meta({ id: 'JobRequest' })
+
+const fingerprint = z.string().regex(/^[0-9a-f]{16}$/, 'is no group of dead letters')
+
+/** As it stands in an address. */
+export const jobQuery = z.strictObject({
+  state: z
+    .union([jobState, z.array(jobState).min(1).max(7)])
+    .exactOptional()
+    .describe('One, or several: state=failed&state=running.'),
+  kind: name.exactOptional(),
+  pool: name.exactOptional(),
+  lane: name.exactOptional(),
+  owner: name.exactOptional(),
+  run: idInUrl.exactOptional(),
+  tree: idInUrl.exactOptional().describe('The job at the root of a tree, and all that came of it.'),
+  error: fingerprint.exactOptional().describe('`error` of a group of dead letters.'),
+  payload: jsonInUrl
+    .exactOptional()
+    .describe('JSON that the payload contains. Looks through the newest jobs and says how far it got.'),
+  ...paging,
+})
+
+/** As it stands in a body. */
+export const jobFilter = z
+  .strictObject({
+    state: z.union([jobState, z.array(jobState).min(1).max(7)]).exactOptional(),
+    kind: name.exactOptional(),
+    pool: name.exactOptional(),
+    lane: name.exactOptional(),
+    owner: name.exactOptional(),
+    run: id.exactOptional(),
+    tree: id.exactOptional(),
+    error: fingerprint.exactOptional(),
+  })
+  .meta({ id: 'JobFilter' })
+
+export const bulkRequest = z
+  .strictObject({
+    action: z.enum(['retry', 'cancel', 'discard']),
+    filter: jobFilter,
+    dryRun: z.boolean().exactOptional().describe('Only say how many it would be.'),
+    max: z.int().min(1).max(10_000).exactOptional().describe('At most so many at once.'),
+    cursor: text(1_000).exactOptional().describe('`next` of the answer before.'),
+    reason: text(1_000).exactOptional().describe('Told to those who look at a canceled job.'),
+  })
+  .meta({ id: 'BulkRequest' })
+
+export const bulkAnswer = z
+  .object({
+    matched: z.int(),
+    changed: z.int(),
+    answers: z.record(z.string(), z.int()).describe('How many got which answer.'),
+    more: z.boolean().describe('It stopped before it had seen all jobs: ask again, or go on from `next`.'),
+    next: z.string().optional(),
+  })
+  .meta({ id: 'BulkAnswer' })
+
+export const logLine = z
+  .object({ at: z.date(), attempt: z.int(), message: z.string(), fields: z.unknown() })
+  .meta({ id: 'LogLine' })

@@ -1,45 +1,30 @@
 /**
- * Jobs: looked at, added, steered.
+ * Jobs: looked at. Adding and steering them is in job-deeds.ts.
  */
 import { z } from 'zod'
-import { idInUrl } from '../fields.ts'
+import { byId, listOf, splitPage } from '../fields.ts'
 import { notFound } from '../problem.ts'
 import { type AddRoute, answer } from '../route.ts'
 import type { Ground } from './all.ts'
-import { attempt, enqueued, explanation, job, jobRequest } from './job-schemas.ts'
+import { attempt, explanation, job, jobQuery } from './job-schemas.ts'
 
-const one = z.object({ id: idInUrl })
-
-export function addJobRoutes(add: AddRoute, { engine, limits }: Ground): void {
+export function addJobRoutes(add: AddRoute, { engine }: Ground): void {
   add({
-    method: 'POST',
+    method: 'GET',
     url: '/api/jobs',
-    action: 'jobs.enqueue',
+    action: 'jobs.read',
     tag: 'jobs',
-    summary: 'Enqueue a job',
-    description:
-      'Of any kind that the database knows; this process need not define it. 200 when a job with the same key was there already.',
-    body: jobRequest,
-    answers: { 200: enqueued, 201: enqueued },
-    handle: async ({ body, settle }) =>
-      settle(async (client) => {
-        const made = await engine.enqueue({ ...body, payload: body.payload ?? {} }, client ? { client } : {})
-        return answer(made.created ? 201 : 200, made, { location: `/api/jobs/${made.id}` })
-      }),
-  })
-  add({
-    method: 'POST',
-    url: '/api/jobs/many',
-    action: 'jobs.enqueue',
-    tag: 'jobs',
-    summary: 'Enqueue many jobs, all of them or none',
-    body: z.strictObject({ jobs: z.array(jobRequest).min(1).max(limits.enqueueMax) }),
-    answers: { 200: z.object({ jobs: z.array(enqueued) }) },
-    handle: async ({ body, settle }) =>
-      settle(async (client) => {
-        const requests = body.jobs.map((request) => ({ ...request, payload: request.payload ?? {} }))
-        return answer(200, { jobs: await engine.enqueueMany(requests, client ? { client } : {}) })
-      }),
+    summary: 'List jobs, live and finished, newest first',
+    query: jobQuery,
+    answers: { 200: listOf(job) },
+    handle: async ({ query }) => {
+      const { filter, page } = splitPage(query)
+      const { payload, ...rest } = filter
+      return answer(
+        200,
+        await (payload === undefined ? engine.inspect.jobs(rest, page) : engine.inspect.search({ payload, ...rest }, page)),
+      )
+    },
   })
   add({
     method: 'GET',
@@ -47,7 +32,7 @@ export function addJobRoutes(add: AddRoute, { engine, limits }: Ground): void {
     action: 'jobs.read',
     tag: 'jobs',
     summary: 'Show a job',
-    params: one,
+    params: byId,
     answers: { 200: job },
     refuses: [404],
     handle: async ({ params }) => {
@@ -62,7 +47,7 @@ export function addJobRoutes(add: AddRoute, { engine, limits }: Ground): void {
     action: 'jobs.read',
     tag: 'jobs',
     summary: 'The attempts of a job, oldest first',
-    params: one,
+    params: byId,
     answers: { 200: z.object({ items: z.array(attempt) }) },
     handle: async ({ params }) => answer(200, { items: await engine.attempts(params.id) }),
   })
@@ -72,7 +57,7 @@ export function addJobRoutes(add: AddRoute, { engine, limits }: Ground): void {
     action: 'jobs.read',
     tag: 'jobs',
     summary: 'Why a job is not running',
-    params: one,
+    params: byId,
     answers: { 200: explanation },
     handle: async ({ params }) => answer(200, await engine.why(params.id)),
   })
