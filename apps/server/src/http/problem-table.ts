@@ -69,11 +69,6 @@ export const engineProblems: Readonly<Record<ErrorCode, ProblemRow>> = {
   OWN_PROCESS_DIED: mistake,
   WORKER_LOST: mistake,
   POISON: mistake,
-  UNKNOWN_SECRET: mistake,
-  SECRET_UNREADABLE: mistake,
-  SECRETS_OFF: mistake,
-  MASTER_KEY_UNKNOWN: mistake,
-  MASTER_KEY_INVALID: mistake,
 }
 
 /** What HTTP itself has to refuse. */
