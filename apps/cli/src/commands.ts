@@ -2,6 +2,7 @@
  * All commands of `sluice`. Read this file to know what there is.
  */
 import { completionLeaf } from './completion/commands.ts'
+import { demoLeaf } from './demo/commands.ts'
 import { doctorLeaf } from './doctor/commands.ts'
 import { events } from './events/commands.ts'
 import { jobs } from './jobs/commands.ts'
@@ -21,7 +22,7 @@ const group = (name: string, leaves: readonly Leaf[]) => leaves.map((leaf) => ({
 
 export const tree: Tree = {
   verbs: [
-    ...group('Run:', roleLeaves),
+    ...group('Run:', [...roleLeaves, demoLeaf]),
     ...group('Look and steer:', [statusLeaf]),
     ...group('Set up:', [...setupLeaves, doctorLeaf, completionLeaf]),
   ],

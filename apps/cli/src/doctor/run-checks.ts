@@ -4,7 +4,7 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pendingMigrations } from '@sluice/engine'
-import { type Config, ConfigError, loadModules, serverMigrations } from '@sluice/server'
+import { type Config, ConfigError, isOnlooker, loadModules, serverMigrations } from '@sluice/server'
 import { codeOf, exit } from '../session/exit.ts'
 import type { Session } from '../session/session.ts'
 import type { Call } from '../session/tree.ts'
@@ -31,7 +31,12 @@ async function examine(session: Session, checks: Finding[]): Promise<void> {
   if (url === undefined || !(await checkSchema(url, checks))) return
   const { engine, access } = await session.system()
   const [health, workers] = await Promise.all([engine.inspect.health(), engine.inspect.workers()])
-  checks.push(...judgeHealth(health, workers))
+  checks.push(
+    ...judgeHealth(
+      health,
+      workers.filter((one) => !isOnlooker(one)),
+    ),
+  )
   const keys = await access.keys.list({ limit: 500 })
   checks.push(judgeKeys(config.requireKeys, keys.items))
 }

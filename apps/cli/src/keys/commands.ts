@@ -36,5 +36,18 @@ export const keys: Noun = {
       examples: [['sluice keys revoke k7p2m4', 'by the id that `keys list` shows']],
       load: async () => (await import('./manage-keys.ts')).revokeKey,
     },
+    {
+      usage: 'rotate',
+      about: 'seal all secrets anew under the current master key',
+      choices: [
+        { flags: '--new', about: 'first put a new key into the file; all processes need it before secrets are sealed with it' },
+      ],
+      note: `In order: \`keys rotate --new\`, start all processes again, \`keys rotate\`. When nothing is left, older keys can go.`,
+      examples: [
+        ['sluice keys rotate --new', 'a new key at the top of the file; the old one stays'],
+        ['sluice keys rotate', 'once every process has been started again'],
+      ],
+      load: async () => (await import('./rotate-master-key.ts')).rotateMasterKey,
+    },
   ],
 }

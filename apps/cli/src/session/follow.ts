@@ -14,6 +14,7 @@ export interface FollowWishes {
 
 /** Yields once at once, then after each hint or beat, until the signal comes. Hints during a look count for the next one. */
 export async function* follow(engine: Engine, { topics, beatMs, restMs = 0, signal }: FollowWishes): AsyncGenerator<void> {
+  await engine.start() // hints come over the connection of a process that is started; it serves no pool and does not lead
   let isDue = false
   let wake = (): void => {}
   const nap = (ms: number): Promise<void> =>
@@ -24,12 +25,12 @@ export async function* follow(engine: Engine, { topics, beatMs, restMs = 0, sign
         resolve()
       }
     })
+  let resting = false
   const stop = engine.watch(({ topic }) => {
     if (!topics.includes(topic)) return
     isDue = true
     if (!resting) wake()
   })
-  let resting = false
   const end = (): void => wake()
   signal.addEventListener('abort', end)
   try {

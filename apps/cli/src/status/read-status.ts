@@ -2,6 +2,7 @@
  * What `status` tells: counts, processes, and what somebody should look at.
  */
 import type { Engine, Overview, SeenWorker } from '@sluice/engine'
+import { isOnlooker } from '@sluice/server'
 import { span } from '../terminal/times.ts'
 
 export interface Status extends Omit<Overview, 'workers' | 'oldestReady'> {
@@ -13,10 +14,13 @@ export interface Status extends Omit<Overview, 'workers' | 'oldestReady'> {
 }
 
 export async function readStatus(engine: Engine): Promise<Status> {
-  const [{ workers: processes, oldestReady = null, ...overview }, workers] = await Promise.all([
+  const [{ workers: counted, oldestReady = null, ...overview }, all] = await Promise.all([
     engine.inspect.overview(),
     engine.inspect.workers(),
   ])
+  const workers = all.filter((one) => !isOnlooker(one))
+  const processes = { ...counted }
+  for (const { state } of all.filter(isOnlooker)) processes[state] = Math.max(0, processes[state] - 1)
   return { ...overview, oldestReady, processes, workers, concerns: findConcerns({ ...overview, processes, workers }) }
 }
 

@@ -2,13 +2,15 @@
  * Processes as the database knows them. One that was killed is `lost` from the end of its lease until the leader has cleared up after it.
  */
 import type { SeenWorker } from '@sluice/engine'
+import { isOnlooker } from '@sluice/server'
 import type { Call } from '../session/tree.ts'
 import { type Column, renderTable } from '../terminal/table.ts'
 import { relative } from '../terminal/times.ts'
 
 export async function listWorkers({ session }: Call): Promise<void> {
   const { engine } = await session.system()
-  const [items, leader] = await Promise.all([engine.inspect.workers(), engine.inspect.leader()])
+  const [all, leader] = await Promise.all([engine.inspect.workers(), engine.inspect.leader()])
+  const items = all.filter((one) => !isOnlooker(one))
   session.output.answer({ items, leader }, (terminal) =>
     items.length === 0 ? '' : renderTable(workerColumns(session.now()), items, terminal),
   )
