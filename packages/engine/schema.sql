@@ -377,6 +377,7 @@ create table sluice.worker (
   beat_at timestamp with time zone not null default sluice.now(),
   lease_until timestamp with time zone not null,
   stopping boolean not null default false,
+  watching boolean not null default false,
   constraint worker_pkey PRIMARY KEY (id)
 ) with (fillfactor=50);
 
@@ -515,7 +516,7 @@ begin
   return n;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.beat(in_worker bigint, lease_ms integer, pools text[], unknown_kinds text[], may_lead boolean, in_running jsonb, OUT known boolean, OUT term bigint, OUT leader_ms double precision, OUT ready text[], OUT turns text[], OUT cancel bigint[], OUT suspects boolean, OUT now_ms double precision, OUT due_ms double precision, OUT next_lease_ms double precision, OUT chores boolean)
+CREATE OR REPLACE FUNCTION sluice.beat(in_worker bigint, lease_ms integer, pools text[], unknown_kinds text[], may_lead boolean, in_running jsonb, OUT known boolean, OUT term bigint, OUT leader_ms double precision, OUT ready text[], OUT turns text[], OUT cancel bigint[], OUT suspects boolean, OUT now_ms double precision, OUT due_ms double precision, OUT next_lease_ms double precision, OUT chores boolean, OUT watched boolean)
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -568,6 +569,7 @@ begin
                       and (idle or in_worker = (select min(w.id) from sluice.worker w where w.lease_until > at and not w.stopping
                                                        and w.pools ? j.pool and j.kind = any(w.kinds))));
   now_ms := date_part('epoch', at) * 1000;
+  watched := exists (select from sluice.worker w where w.watching and w.id <> in_worker and w.lease_until > at);
   if term is not null then
     due_ms := least((select extract(epoch from j.run_at - at) * 1000 from sluice.job j where j.shelf = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1),
                     (select extract(epoch from l.opens_at - at) * 1000 from sluice.lane l where l.opens_at is not null order by l.opens_at limit 1));
@@ -675,6 +677,7 @@ begin
       paused = case when change ? 'paused' then change ->> 'paused' else l.paused end,
       custom = l.custom or change ?| array['weight', 'cap', 'metered', 'budget_limit', 'budget_floor', 'breaker_after']
   where l.key = in_key;
+  perform pg_notify('sluice', 'lane:');
   perform sluice.wake(sluice.reopen(array[in_key]), (select l.opens_at from sluice.lane l where l.key = in_key));
 end $function$;
 
@@ -2467,10 +2470,13 @@ end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.retire(ids bigint[], final sluice.job_state, reason jsonb)
  RETURNS integer
- LANGUAGE sql
+ LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
 AS $function$
+declare
+  retired integer;
+begin
   with gone as (delete from sluice.job j where j.id = any(ids) returning j.*),
   booked as (
     insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
@@ -2478,7 +2484,11 @@ AS $function$
     select g.id, g.kind, g.pool, g.lane, g.owner, final, g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
            g.started_at, sluice.now(), coalesce(reason, g.error)
     from gone g)
-  select count(*)::int from gone $function$;
+  select count(*) into retired from gone;
+  -- Nobody has to do anything about it: a hint for people who look on.
+  if retired > 0 then perform pg_notify('sluice', 'retired:'); end if;
+  return retired;
+end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.retry(ids bigint[])
  RETURNS TABLE(id bigint, answer text)
@@ -2748,6 +2758,7 @@ begin
       select m.ids into made from sluice.enqueue_many(
         jsonb_build_array(options || jsonb_build_object('kind', in_kind, 'payload', in_payload, 'owner', in_owner, 'run', start_run.id, 'mode', 'none')), true) m;
       update sluice.run r set root_job = made[1] where r.id = start_run.id;
+      perform pg_notify('sluice', 'started:' || start_run.id);
       created := true;
       return;
     end if;

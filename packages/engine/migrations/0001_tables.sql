@@ -136,7 +136,8 @@ create table sluice.worker (
   started_at  timestamptz not null default sluice.now(),
   beat_at     timestamptz not null default sluice.now(),
   lease_until timestamptz not null,
-  stopping    boolean not null default false
+  stopping    boolean not null default false,
+  watching    boolean not null default false      -- somebody looks on live: others tell it what changes
 ) with (fillfactor = 50);
 
 -- Who runs the upkeep. Each change of hands raises the term; every upkeep write carries it.

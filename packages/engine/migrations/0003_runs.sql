@@ -53,6 +53,7 @@ begin
       select m.ids into made from sluice.enqueue_many(
         jsonb_build_array(options || jsonb_build_object('kind', in_kind, 'payload', in_payload, 'owner', in_owner, 'run', start_run.id, 'mode', 'none')), true) m;
       update sluice.run r set root_job = made[1] where r.id = start_run.id;
+      perform pg_notify('sluice', 'started:' || start_run.id);
       created := true;
       return;
     end if;

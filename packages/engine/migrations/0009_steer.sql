@@ -90,6 +90,7 @@ begin
       paused = case when change ? 'paused' then change ->> 'paused' else l.paused end,
       custom = l.custom or change ?| array['weight', 'cap', 'metered', 'budget_limit', 'budget_floor', 'breaker_after']
   where l.key = in_key;
+  perform pg_notify('sluice', 'lane:');
   perform sluice.wake(sluice.reopen(array[in_key]), (select l.opens_at from sluice.lane l where l.key = in_key));
 end $$;
 

@@ -20,7 +20,8 @@ as $$
 -- declared dead: whatever it holds belongs to others now.
 create function sluice.beat(in_worker bigint, lease_ms integer, pools text[], unknown_kinds text[], may_lead boolean, in_running jsonb,
   out known boolean, out term bigint, out leader_ms double precision, out ready text[], out turns text[], out cancel bigint[],
-  out suspects boolean, out now_ms double precision, out due_ms double precision, out next_lease_ms double precision, out chores boolean)
+  out suspects boolean, out now_ms double precision, out due_ms double precision, out next_lease_ms double precision, out chores boolean,
+  out watched boolean)
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
 as $$
@@ -69,6 +70,7 @@ begin
                       and (idle or in_worker = (select min(w.id) from sluice.worker w where w.lease_until > at and not w.stopping
                                                        and w.pools ? j.pool and j.kind = any(w.kinds))));
   now_ms := date_part('epoch', at) * 1000;
+  watched := exists (select from sluice.worker w where w.watching and w.id <> in_worker and w.lease_until > at);
   if term is not null then
     due_ms := least((select extract(epoch from j.run_at - at) * 1000 from sluice.job j where j.shelf = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1),
                     (select extract(epoch from l.opens_at - at) * 1000 from sluice.lane l where l.opens_at is not null order by l.opens_at limit 1));

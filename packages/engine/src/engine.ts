@@ -6,6 +6,8 @@
 import type { Sql } from 'sql-template-tag'
 import type { EventRequest } from './event/event.ts'
 import { Events, type PublishOptions } from './event/events.ts'
+import type { Change } from './inspect/change.ts'
+import { Feed, type Stop } from './inspect/feed.ts'
 import { Inspect } from './inspect/inspect.ts'
 import type { TransactionClient } from './job/context.ts'
 import type { Enqueued } from './job/enqueue.ts'
@@ -69,6 +71,7 @@ export class Engine implements Executor {
   readonly #leader: Leader
   readonly #listener: Listener
   readonly #scheduler: Scheduler
+  readonly #feed: Feed
   #prepared: Promise<void> | undefined
   #stored: StoredSettings = { payloadBytesMax: 0, priorityStepMs: 0 }
   #started: Promise<void> | undefined
@@ -76,7 +79,6 @@ export class Engine implements Executor {
 
   constructor(options: Settled) {
     const { clock, log, kinds, leaseMs } = options
-    const seen = witness(options.observe, log)
     this.#options = options
     const database = new Database({
       url: options.database,
@@ -87,6 +89,8 @@ export class Engine implements Executor {
       lookMsMax: options.lookMsMax,
     })
     this.#database = database
+    this.#feed = new Feed({ database, clock, log, worker: () => this.#worker.id, hears: () => this.#listener.hears })
+    const seen = witness(options.observe, log, this.#feed)
     const ready = (): Promise<Database> => this.#ready()
     this.lanes = new Lanes(ready, clock, seen.tell)
     this.owners = new Owners(ready, clock)
@@ -116,10 +120,7 @@ export class Engine implements Executor {
     const limited = async () => ({ on: await this.#ready(), payloadBytesMax: this.#stored.payloadBytesMax })
     this.schedules = new Schedules(limited, () => this.#scheduler.hear())
     this.events = new Events(limited, seen.tell)
-    const onCanceled = (ids: Iterable<number>): void => {
-      for (const id of ids) this.#worker.cancel(id)
-    }
-    this.inspect = new Inspect({ ready, clock, onCanceled })
+    this.inspect = new Inspect({ ready, clock, onCanceled: (ids) => this.#cancelHere(ids) })
     this.#heartbeat = new Heartbeat({
       database,
       clock,
@@ -136,16 +137,21 @@ export class Engine implements Executor {
         this.#leader.onBeat(beat)
         this.#scheduler.onBeat(beat)
         await this.#worker.onBeat(beat)
+        this.#feed.onBeat(beat)
       },
     })
     this.#listener = new Listener({
       database,
       clock,
       log,
-      onMessage: (message) => hear(message, { worker: this.#worker, leader: this.#leader, scheduler: this.#scheduler, beatNow }),
+      onMessage: (message) => {
+        hear(message, { worker: this.#worker, leader: this.#leader, scheduler: this.#scheduler, beatNow })
+        this.#feed.hear(message)
+      },
       onConnect: () => {
         this.#worker.reconnected()
         this.#scheduler.hear()
+        this.#feed.lookAgain()
         beatNow() // what was told while nobody listened: due times, pauses, cancels
       },
     })
@@ -225,8 +231,7 @@ export class Engine implements Executor {
   ): Promise<Map<number, steer.CancelAnswer>> {
     const on = await this.#ready()
     const answers = await (tree ? steer.cancelTree(on, id, reason) : steer.cancelJobs(on, [id], { reason }))
-    // Those that run here hear it now: when the caller knows, no handler of this process starts any more. Others are notified.
-    for (const told of answers.keys()) this.#worker.cancel(told)
+    this.#cancelHere(answers.keys())
     return answers
   }
 
@@ -248,6 +253,11 @@ export class Engine implements Executor {
 
   async pauses(): Promise<steer.Pause[]> {
     return steer.listPauses(await this.#looking())
+  }
+
+  /** Tells that something changed, in whatever process, so that who shows it looks again: a hint, a few a second at most. For a started engine. */
+  watch(listener: (change: Change) => void): Stop {
+    return this.#feed.watch(listener)
   }
 
   status(): EngineStatus {
@@ -310,11 +320,17 @@ export class Engine implements Executor {
       this.#scheduler.stop()
       await this.#listener.stop()
       await this.#worker.stop(this.#options.graceMs)
+      await this.#feed.stop()
       await this.#heartbeat.stop()
     }
     await this.#prepared?.catch(() => {})
     await this.#waker.flush()
     await this.#database.close()
+  }
+
+  /** Those that run here hear of a cancel now: when the caller knows, no handler of this process starts any more. Others are notified. */
+  #cancelHere(ids: Iterable<number>): void {
+    for (const id of ids) this.#worker.cancel(id)
   }
 
   #refuseIfStopped(): void {

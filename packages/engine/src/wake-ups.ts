@@ -32,6 +32,7 @@ export function hear(message: string, { worker, leader, scheduler, beatNow }: He
       return worker.hearSuspects()
     case 'pause':
     case 'leader':
+    case 'watch':
       return beatNow()
   }
 }

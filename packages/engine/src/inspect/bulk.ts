@@ -42,7 +42,7 @@ export interface BulkParts {
   readonly looking: Executor
   readonly writing: Executor
   /** Those that run in this process hear it at once. */
-  readonly onCanceled: (ids: Iterable<number>) => void
+  readonly onCanceled: (ids: readonly number[]) => void
 }
 
 const batchSize = 500
@@ -75,8 +75,10 @@ export async function bulk(parts: BulkParts, given: BulkAction, filter: JobFilte
   for (let pages = 0; more && matched < max && pages < pagesMax; pages++) {
     const page = await listIds(parts.looking, wanted, { cursor, limit: Math.min(batchSize, max - matched) })
     matched += page.items.length
-    if (!dryRun && page.items.length > 0)
-      for (const answer of await act(parts, action, page.items, reason)) answers[answer] = (answers[answer] ?? 0) + 1
+    if (!dryRun && page.items.length > 0) {
+      for (const answer of await act(parts.writing, action, page.items, reason)) answers[answer] = (answers[answer] ?? 0) + 1
+      if (action === 'cancel') parts.onCanceled(page.items)
+    }
     cursor = page.next
     more = cursor !== undefined
   }
@@ -95,17 +97,14 @@ function aim(action: BulkAction, filter: JobFilter): EncodedFilter {
   return { ...encoded, states: encoded.states ?? unless }
 }
 
-async function act(parts: BulkParts, action: BulkAction, ids: readonly number[], reason: string | undefined): Promise<string[]> {
+async function act(on: Executor, action: BulkAction, ids: readonly number[], reason: string | undefined): Promise<string[]> {
   switch (action) {
     case 'retry':
-      return [...(await retryJobs(parts.writing, ids)).values()]
-    case 'cancel': {
-      const told = await cancelJobs(parts.writing, ids, { reason })
-      parts.onCanceled(told.keys())
-      return [...told.values()]
-    }
+      return [...(await retryJobs(on, ids)).values()]
+    case 'cancel':
+      return [...(await cancelJobs(on, ids, { reason })).values()]
     case 'discard': {
-      const discarded = await discardJobs(parts.writing, ids)
+      const discarded = await discardJobs(on, ids)
       return ids.map((_, at) => (at < discarded ? 'discarded' : 'not failed'))
     }
   }

@@ -1,7 +1,7 @@
 /**
  * Witness: passes facts on to the log and to the observer of a process. Neither can hurt whoever tells.
  *
- * Facts about single jobs are wanted only if somebody observes or the log asks for a line a job; otherwise `jobs` is nothing, and the hot path
+ * Facts about single jobs are wanted only if somebody observes or looks on live, or the log asks for a line a job; otherwise `jobs` is nothing, and the hot path
  * makes no fact at all: `tell?.({ … })` does not even build its argument.
  */
 import type { Fact, Observer } from './fact.ts'
@@ -15,7 +15,13 @@ export interface Witness {
   readonly jobs: Observer | undefined
 }
 
-export function witness(observe: Observer | undefined, log: Log): Witness {
+/** Somebody who wants facts now and then. */
+export interface Onlooker {
+  readonly watching: boolean
+  readonly tell: Observer
+}
+
+export function witness(observe: Observer | undefined, log: Log, onlooker?: Onlooker): Witness {
   let complained = false
   const tell = (fact: Fact): void => {
     if (log.jobs === true || !fact.type.startsWith('job.') || fact.type === 'job.rescued') {
@@ -23,11 +29,17 @@ export function witness(observe: Observer | undefined, log: Log): Witness {
       if (line) log[line.level]?.(line.event, line.fields)
     }
     try {
+      if (onlooker?.watching) onlooker.tell(fact)
       observe?.(fact)
     } catch (error) {
       if (!complained) log.error('the observer threw; it is told on, but not complained about again', { reason: String(error) })
       complained = true
     }
   }
-  return { tell, jobs: observe || log.jobs === true ? tell : undefined }
+  return {
+    tell,
+    get jobs() {
+      return observe || log.jobs === true || onlooker?.watching ? tell : undefined
+    },
+  }
 }

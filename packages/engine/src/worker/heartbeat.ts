@@ -24,6 +24,8 @@ export interface Beat {
   readonly dueMs: number | undefined
   readonly nextLeaseMs: number | undefined
   readonly chores: boolean
+  /** Another process looks on live. */
+  readonly watched: boolean
 }
 
 export interface HeartbeatOptions {
@@ -56,11 +58,12 @@ type BeatRow = [
   number | null,
   number | null,
   boolean | null,
+  boolean | null,
 ]
 
 const statement = {
   name: 'sluice_beat',
-  text: `select known, term, leader_ms, ready, turns, cancel, suspects, now_ms, due_ms, next_lease_ms, chores
+  text: `select known, term, leader_ms, ready, turns, cancel, suspects, now_ms, due_ms, next_lease_ms, chores, watched
          from sluice.beat($1, $2, $3, $4, $5, $6)`,
 }
 const deafIntervalMs = 1_000
@@ -170,7 +173,7 @@ export class Heartbeat implements Service {
         JSON.stringify(running()),
       ])
       if (!row) throw new Error('the heartbeat got an empty answer')
-      const [known, term, leaderMs, ready, turns, cancel, suspects, nowMs, dueMs, nextLeaseMs, chores] = row
+      const [known, term, leaderMs, ready, turns, cancel, suspects, nowMs, dueMs, nextLeaseMs, chores, watched] = row
       return {
         known,
         term: term ?? undefined,
@@ -183,6 +186,7 @@ export class Heartbeat implements Service {
         dueMs: dueMs ?? undefined,
         nextLeaseMs: nextLeaseMs ?? undefined,
         chores: chores ?? false,
+        watched: watched ?? false,
       }
     } finally {
       late.cancel()

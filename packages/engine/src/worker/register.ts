@@ -16,7 +16,7 @@ export async function registerWorker(on: Executor, { name, pools, kinds, leaseMs
   const { rows } = await on.query<{ id: number }>(sql`
     insert into sluice.worker (name, pools, kinds, lease_until)
     values (${name}, ${JSON.stringify(pools)}::jsonb, ${[...kinds]}, sluice.now() + ${leaseMs} * interval '1 ms')
-    returning id`)
+    returning id, pg_notify('sluice', 'worker:')`)
   return (rows[0] as { id: number }).id
 }
 
@@ -36,7 +36,8 @@ export async function deregisterWorker(on: Executor, worker: number): Promise<vo
       update sluice.worker w set lease_until = '-infinity'
       where w.id = ${worker} and exists (select from sluice.job j where j.shelf is null and j.state = 'running' and j.worker = w.id)
       returning pg_notify('sluice', 'leader:'))
-    delete from sluice.worker where id = ${worker} and not exists (select from ended)`)
+    delete from sluice.worker where id = ${worker} and not exists (select from ended)
+    returning pg_notify('sluice', 'worker:')`)
 }
 
 /** Hands back what the table says this worker holds and it does not know: claims whose answer got lost. */
