@@ -1,6 +1,7 @@
 /**
  * Options of an engine, checked at the door: every limit has its unit in its name, zero and infinity are refused.
  */
+import { hostname } from 'node:os'
 import { z } from 'zod'
 import type { AnyEvent } from './event/event.ts'
 import type { AnyKind } from './job/kind.ts'
@@ -36,6 +37,10 @@ export interface EngineOptions<Services = unknown> {
   readonly events?: readonly AnyEvent[]
   /** Schemas of packages that stand on the engine; brought up to date together with its own. */
   readonly migrations?: readonly MigrationSet[]
+  /** Whether the schema is brought up to date before the first use. Default true. If not, one that lacks something is refused. */
+  readonly migrates?: boolean
+  /** How this process is called where processes are listed. Default host and process id. */
+  readonly name?: string
   /** Master keys, for `engine.secrets`. Made with KeyRing.fromEnvOrFile. */
   readonly secrets?: KeyRing | undefined
   /** Handed to every handler as its second argument. */
@@ -78,6 +83,8 @@ export interface Settled {
   readonly schedules: readonly Schedule[]
   readonly events: readonly AnyEvent[]
   readonly migrations: readonly MigrationSet[]
+  readonly migrates: boolean
+  readonly name: string
   readonly secrets: KeyRing | undefined
   readonly services: unknown
   readonly pools: Readonly<Record<string, PoolSize>>
@@ -127,6 +134,8 @@ const schema = z.strictObject({
   payloadBytesMax: z.int().min(1_000).max(100_000_000).optional(),
   poolMax: z.int().min(2).max(1_000).optional(),
   lead: z.boolean().optional(),
+  migrates: z.boolean().optional(),
+  name: z.string().min(1).max(200).optional(),
   observe: z
     .custom<Observer>((observe) => typeof observe === 'function', 'is no function; it is called with each fact')
     .optional(),
@@ -182,6 +191,8 @@ export function settleOptions(options: EngineOptions): Settled {
     schedules: options.schedules ?? [],
     events: options.events ?? [],
     migrations: options.migrations ?? [],
+    migrates: options.migrates ?? true,
+    name: options.name ?? `${hostname()}:${process.pid}`,
     secrets: options.secrets,
     services: options.services ?? {},
     pools: options.pools ?? { light: { core: 5, max: 10 }, heavy: { core: 3, max: 5 } },

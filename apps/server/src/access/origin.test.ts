@@ -21,7 +21,7 @@ test.for<[who: string, caller: Caller | undefined]>([
   expect(sent({})).toBeUndefined()
   expect(sent({ 'content-type': 'Application/JSON; charset=utf-8' })).toBeUndefined()
   expect(sent({ 'sec-fetch-site': 'cross-site' })).toMatchObject({ status: 403, code: 'CROSS_SITE' })
-  expect(sent({ 'content-type': 'text/plain' })).toMatchObject({ status: 403, code: 'JSON_REQUIRED' })
+  expect(sent({ 'content-type': 'text/plain' })).toMatchObject({ status: 415, code: 'JSON_REQUIRED' })
 })
 
 test.for(['POST', 'PUT', 'PATCH', 'DELETE', 'post', 'SOMETHING'])('[O-09] %s from another site is refused', (method) => {

@@ -5,7 +5,7 @@
  * has its secret. docs/access.md lists the codes, and a test keeps the two equal.
  */
 export interface Refusal {
-  readonly status: 401 | 403 | 429
+  readonly status: 401 | 403 | 415 | 429
   readonly code: RefusalCode
   readonly title: string
   readonly detail: string
@@ -52,7 +52,7 @@ export const refusals = {
       'Changes are taken from our own pages and from tools. A tool that copies the headers of a browser should leave out Origin and Sec-Fetch-Site.',
   },
   JSON_REQUIRED: {
-    status: 403,
+    status: 415,
     title: 'Changes are sent as JSON',
     detail: 'Send "Content-Type: application/json", also where the body is empty. Forms of other sites cannot, which is why.',
   },

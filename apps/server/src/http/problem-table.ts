@@ -49,6 +49,7 @@ export const engineProblems: Readonly<Record<ErrorCode, ProblemRow>> = {
   LOOK_TOO_LONG: { status: 504, title: 'Looking took too long' },
   POSTGRES_TOO_OLD: away,
   SCHEMA_INCOMPATIBLE: away,
+  SCHEMA_BEHIND: away,
   SCHEMA_CHANGED: away,
   COST_NEVER_FITS: { status: 422, title: 'The job could never start' },
   RUN_ACTIVE: { status: 409, title: 'A run is under way' },

@@ -30,6 +30,7 @@ export const errorTable = {
   POSTGRES_TOO_OLD: 'PostgreSQL {version} is too old. The engine needs 15 or newer.',
   SCHEMA_INCOMPATIBLE:
     'The schema in the database needs a process that knows migration {needs} of {package}, this one knows up to {knows}. Upgrade this process.',
+  SCHEMA_BEHIND: 'The schema in the database lacks {missing}. Run `sluice migrate`, or start a process that may migrate.',
   SCHEMA_CHANGED:
     'Migration {file} was changed after it had been applied. Restore the file and put the change into a new migration.',
   COST_NEVER_FITS: 'This job can never start: {problem}. Split it, or raise the budget or lower the floor of its lane.',
