@@ -116,7 +116,8 @@ describe('documents', () => {
     ])
     const { errorTable } = await load('packages/engine/src/support/errors.ts')
     const { localPostgresErrors } = await load('packages/local-postgres/src/errors.ts')
-    const codes = Object.keys({ ...errorTable, ...localPostgresErrors })
+    const { roleErrors } = await load('apps/server/src/roles/errors.ts')
+    const codes = Object.keys({ ...errorTable, ...localPostgresErrors, ...roleErrors })
     expect(documents.errorCodes(codes, documents.read(tree, 'docs/errors.md'))).toEqual([])
   })
 

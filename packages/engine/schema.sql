@@ -308,6 +308,17 @@ create table sluice.schedule (
 CREATE INDEX schedule_due ON sluice.schedule USING btree (next_at) WHERE (paused_at IS NULL);
 CREATE TRIGGER schedule_changes BEFORE INSERT OR UPDATE ON sluice.schedule FOR EACH ROW EXECUTE FUNCTION sluice.schedule_changes();
 
+create table sluice.secret (
+  name text collate "C" not null,
+  sealed text not null,
+  key_id text collate "C" not null,
+  created_at timestamp with time zone not null default sluice.now(),
+  updated_at timestamp with time zone not null default sluice.now(),
+  constraint secret_pkey PRIMARY KEY (name),
+  constraint secret_check CHECK ((split_part(sealed, '.'::text, 2) = key_id)),
+  constraint secret_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200)))
+);
+
 create table sluice.setting (
   only_row boolean not null default true,
   priority_step_ms integer not null default 60000,

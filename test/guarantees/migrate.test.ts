@@ -7,7 +7,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { defineKind, done, migrate } from '@sluice/engine'
+import { defineKind, done, migrate, pendingMigrations } from '@sluice/engine'
 import { createTestDatabase } from '@sluice/local-postgres/testing'
 import pg from 'pg'
 import { expect, inject } from 'vitest'
@@ -197,4 +197,18 @@ test('[O-11] a package on the engine brings migrations of its own, numbered by t
   await expect(migrate(empty.url, [shop])).rejects.toMatchObject({ code: 'SCHEMA_CHANGED' })
   expect((await migrate(empty.url)).applied).toEqual([])
   await rm(folder, { recursive: true })
+})
+
+test('[O-11] a process that may not migrate changes nothing, and says what the schema lacks', async ({ empty, engines }) => {
+  const engine = engines({ database: empty.url, migrates: false })
+  await expect(engine.pauses()).rejects.toMatchObject({
+    code: 'SCHEMA_BEHIND',
+    message: expect.stringContaining('Run `sluice migrate`'),
+  })
+  const { rows } = await empty.client.query(`select from pg_namespace where nspname = 'sluice'`)
+  expect(rows).toEqual([])
+  expect(await pendingMigrations(empty.url)).toEqual(files)
+  await migrate(empty.url)
+  expect(await pendingMigrations(empty.url)).toEqual([])
+  await expect(engine.pauses()).resolves.toEqual([])
 })

@@ -1,2 +1,2 @@
 /** The door of the command line. */
-export {}
+export { main } from './main.ts'

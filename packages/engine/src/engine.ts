@@ -33,6 +33,7 @@ import { register } from './registration.ts'
 import { Runs } from './run/runs.ts'
 import { Scheduler } from './schedule/scheduler.ts'
 import { Schedules } from './schedule/schedules.ts'
+import { Secrets } from './secret/secrets.ts'
 import { type EngineStatus, findProblems } from './status.ts'
 import { SluiceError } from './support/errors.ts'
 import { witness } from './support/witness.ts'
@@ -55,6 +56,7 @@ export class Engine implements Executor {
   readonly events: Events
   /** Lists, search and counts for people. */
   readonly inspect: Inspect
+  readonly secrets: Secrets
   readonly #options: Settled
   readonly #database: Database
   readonly #waker: Waker
@@ -88,6 +90,7 @@ export class Engine implements Executor {
     this.lanes = new Lanes(ready, clock, seen.tell)
     this.owners = new Owners(ready, clock)
     this.runs = new Runs(ready)
+    this.secrets = new Secrets(ready, options.secrets)
     const topicsOf = (request: EncodedRequest): string[] => topicsFor(request, kinds.get(request.kind))
     this.#waker = new Waker({ database, clock, topicsOf, wakeHere: (topic) => this.#worker.wake(topic) })
     const enqueuer = new Enqueuer(database, this.#waker)
@@ -205,7 +208,7 @@ export class Engine implements Executor {
 
   /** What its handlers logged, oldest first. */
   async jobLog(id: number, page: JobLogPage = {}): Promise<JobLine[]> {
-    return listJobLog(await this.#ready(), id, page)
+    return listJobLog(await this.#looking(), id, page)
   }
 
   async failed(page: { after?: number; limit?: number } = {}): Promise<Job[]> {

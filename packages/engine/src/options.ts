@@ -1,6 +1,7 @@
 /**
  * Options of an engine, checked at the door: every limit has its unit in its name, zero and infinity are refused.
  */
+import { hostname } from 'node:os'
 import { z } from 'zod'
 import type { AnyEvent } from './event/event.ts'
 import type { AnyKind } from './job/kind.ts'
@@ -8,6 +9,7 @@ import { encodeClass, type LaneLimits } from './lane/limits.ts'
 import type { MigrationSet } from './postgres/migrate.ts'
 import type { RunKind } from './run/run-kind.ts'
 import type { Schedule } from './schedule/schedule.ts'
+import { KeyRing } from './secret/key-ring.ts'
 import { type Clock, systemClock } from './support/clock.ts'
 import { type Duration, toMs } from './support/duration.ts'
 import { SluiceError } from './support/errors.ts'
@@ -35,6 +37,12 @@ export interface EngineOptions<Services = unknown> {
   readonly events?: readonly AnyEvent[]
   /** Schemas of packages that stand on the engine; brought up to date together with its own. */
   readonly migrations?: readonly MigrationSet[]
+  /** Whether the schema is brought up to date before the first use. Default true. If not, one that lacks something is refused. */
+  readonly migrates?: boolean
+  /** How this process is called where processes are listed. Default host and process id. */
+  readonly name?: string
+  /** Master keys, for `engine.secrets`. Made with KeyRing.fromEnvOrFile. */
+  readonly secrets?: KeyRing | undefined
   /** Handed to every handler as its second argument. */
   readonly services?: Services
   /** Pools this process serves. An empty object serves none (a scheduler). Default: light 5–10, heavy 3–5. */
@@ -75,6 +83,9 @@ export interface Settled {
   readonly schedules: readonly Schedule[]
   readonly events: readonly AnyEvent[]
   readonly migrations: readonly MigrationSet[]
+  readonly migrates: boolean
+  readonly name: string
+  readonly secrets: KeyRing | undefined
   readonly services: unknown
   readonly pools: Readonly<Record<string, PoolSize>>
   readonly lead: boolean
@@ -116,12 +127,15 @@ const schema = z.strictObject({
       z.custom<AnyEvent>((event) => typeof event === 'function' && 'eventName' in event, 'is no event; make it with defineEvent'),
     )
     .optional(),
+  secrets: z.custom<KeyRing>((ring) => ring instanceof KeyRing, 'is no key ring; make it with KeyRing.fromEnvOrFile').optional(),
   pools: z.record(z.string().min(1).max(200), poolSchema).optional(),
   keepDays: z.int().min(1).max(3_650).optional(),
   crashesMax: z.int().min(3, 'must be 3 or more: two deaths make a suspect, the third one alone convicts').max(100).optional(),
   payloadBytesMax: z.int().min(1_000).max(100_000_000).optional(),
   poolMax: z.int().min(2).max(1_000).optional(),
   lead: z.boolean().optional(),
+  migrates: z.boolean().optional(),
+  name: z.string().min(1).max(200).optional(),
   observe: z
     .custom<Observer>((observe) => typeof observe === 'function', 'is no function; it is called with each fact')
     .optional(),
@@ -177,6 +191,9 @@ export function settleOptions(options: EngineOptions): Settled {
     schedules: options.schedules ?? [],
     events: options.events ?? [],
     migrations: options.migrations ?? [],
+    migrates: options.migrates ?? true,
+    name: options.name ?? `${hostname()}:${process.pid}`,
+    secrets: options.secrets,
     services: options.services ?? {},
     pools: options.pools ?? { light: { core: 5, max: 10 }, heavy: { core: 3, max: 5 } },
     lead: options.lead ?? true,

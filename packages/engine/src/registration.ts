@@ -6,12 +6,13 @@ import { registerEvents } from './event/event-store.ts'
 import { registerKinds, registerLaneClasses, type StoredSettings, storeSettings } from './job/kind-store.ts'
 import type { Settled } from './options.ts'
 import type { Database } from './postgres/database.ts'
-import { migrate } from './postgres/migrate.ts'
+import { checkSchema, migrate } from './postgres/migrate.ts'
 import { registerSchedules } from './schedule/schedules.ts'
 
 export async function register(on: Database, options: Settled): Promise<StoredSettings> {
-  const { database, migrations, kinds, events, laneClasses, schedules, priorityStepMs, payloadBytesMax } = options
-  await migrate(database, migrations)
+  const { database, migrations, migrates, kinds, events, laneClasses, schedules, priorityStepMs, payloadBytesMax } = options
+  if (migrates) await migrate(database, migrations)
+  else await checkSchema(database, migrations)
   await registerKinds(on, [...kinds.values()])
   await registerEvents(on, events, [...kinds.values()])
   await registerLaneClasses(on, laneClasses)

@@ -38,6 +38,32 @@ interface Migration {
 }
 
 export async function migrate(database: string, sets: readonly MigrationSet[] = []): Promise<Migrated> {
+  return withKnown(database, sets, migrateOn)
+}
+
+/** What `migrate` would apply. Changes nothing. */
+export async function pendingMigrations(database: string, sets: readonly MigrationSet[] = []): Promise<string[]> {
+  return withKnown(database, sets, async (client, known) => {
+    const rows = (await hasTable(client)) ? await appliedRows(client) : []
+    return known.flatMap(({ name, files }) => {
+      const earlier = rows.filter((row) => row.package === name)
+      refuseIncompatible(name, files, earlier)
+      return files.filter((migration) => !isApplied(migration, earlier)).map(({ file }) => file)
+    })
+  })
+}
+
+/** For processes that may not migrate. */
+export async function checkSchema(database: string, sets: readonly MigrationSet[]): Promise<void> {
+  const pending = await pendingMigrations(database, sets)
+  if (pending.length > 0) throw new SluiceError('SCHEMA_BEHIND', { missing: pending.join(', ') })
+}
+
+async function withKnown<T>(
+  database: string,
+  sets: readonly MigrationSet[],
+  act: (client: pg.ClientBase, known: KnownSet[]) => Promise<T>,
+): Promise<T> {
   const client = new pg.Client({
     connectionString: checkUrl(database),
     application_name: 'sluice migrate',
@@ -50,7 +76,7 @@ export async function migrate(database: string, sets: readonly MigrationSet[] = 
     const known = await Promise.all(
       [engineSet, ...sets].map(async (set) => ({ name: set.name, files: await readMigrations(set) })),
     )
-    return await migrateOn(client, known)
+    return await act(client, known)
   } catch (error) {
     throw explainConnect(error)
   } finally {
@@ -87,15 +113,14 @@ async function migrateOn(client: pg.ClientBase, sets: readonly KnownSet[]): Prom
   try {
     // Transaction-scoped, so that it works through poolers and cannot be left behind.
     await client.query('select pg_advisory_xact_lock($1)', [lockKey])
-    const { rows: found } = await client.query(`select from pg_tables where schemaname = 'sluice' and tablename = 'migration'`)
     // Asked first, because "if not exists" needs the right to create even where there is nothing to do.
-    if (found.length === 0) {
+    if (!(await hasTable(client))) {
       await client.query('create schema if not exists sluice')
       await client.query(`create table sluice.migration (
         package text not null, number integer not null, file text not null, digest text not null, compatible_from integer not null,
         applied_at timestamptz not null default clock_timestamp(), primary key (package, number))`)
     }
-    const { rows } = await client.query<AppliedRow>('select package, number, digest, compatible_from from sluice.migration')
+    const rows = await appliedRows(client)
     const migrated = []
     for (const { name, files } of sets)
       migrated.push(
@@ -113,15 +138,38 @@ async function migrateOn(client: pg.ClientBase, sets: readonly KnownSet[]): Prom
   }
 }
 
-async function applySet(client: pg.ClientBase, { name, files }: KnownSet, rows: readonly AppliedRow[]): Promise<Migrated> {
+async function hasTable(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query(`select from pg_tables where schemaname = 'sluice' and tablename = 'migration'`)
+  return rows.length > 0
+}
+
+async function appliedRows(client: pg.ClientBase): Promise<AppliedRow[]> {
+  const { rows } = await client.query<AppliedRow>('select package, number, digest, compatible_from from sluice.migration')
+  return rows
+}
+
+/** Answers the highest migration that this process knows. */
+function refuseIncompatible(name: string, files: readonly Migration[], rows: readonly AppliedRow[]): number {
   const knows = files.at(-1)?.number ?? 0
   const needs = Math.max(0, ...rows.map((row) => row.compatible_from))
   if (needs > knows) throw new SluiceError('SCHEMA_INCOMPATIBLE', { package: name, needs, knows })
+  return knows
+}
+
+function isApplied(
+  { number, file, digest }: Pick<Migration, 'number' | 'file' | 'digest'>,
+  rows: readonly AppliedRow[],
+): boolean {
+  const earlier = rows.find((row) => row.number === number)
+  if (earlier && earlier.digest !== digest) throw new SluiceError('SCHEMA_CHANGED', { file })
+  return earlier !== undefined
+}
+
+async function applySet(client: pg.ClientBase, { name, files }: KnownSet, rows: readonly AppliedRow[]): Promise<Migrated> {
+  const knows = refuseIncompatible(name, files, rows)
   const applied: string[] = []
   for (const { number, file, text, digest, compatibleFrom } of files) {
-    const earlier = rows.find((row) => row.number === number)
-    if (earlier && earlier.digest !== digest) throw new SluiceError('SCHEMA_CHANGED', { file })
-    if (earlier) continue
+    if (isApplied({ number, file, digest }, rows)) continue
     await client.query(text)
     await client.query(
       'insert into sluice.migration (package, number, file, digest, compatible_from) values ($1, $2, $3, $4, $5)',

@@ -30,11 +30,21 @@ export const errorTable = {
   POSTGRES_TOO_OLD: 'PostgreSQL {version} is too old. The engine needs 15 or newer.',
   SCHEMA_INCOMPATIBLE:
     'The schema in the database needs a process that knows migration {needs} of {package}, this one knows up to {knows}. Upgrade this process.',
+  SCHEMA_BEHIND: 'The schema in the database lacks {missing}. Run `sluice migrate`, or start a process that may migrate.',
   SCHEMA_CHANGED:
     'Migration {file} was changed after it had been applied. Restore the file and put the change into a new migration.',
   COST_NEVER_FITS: 'This job can never start: {problem}. Split it, or raise the budget or lower the floor of its lane.',
   RUN_ACTIVE: 'A run of "{kind}"{owner} is under way: run {run}. Wait for its end or cancel it.',
   DEDUPE_CONTENDED: 'The dedupe key of this "{kind}" job keeps changing hands. Try again.',
+  SECRETS_OFF:
+    'This engine has no master key, so it keeps no secrets. Give createEngine a KeyRing as `secrets`; a server takes it from SLUICE_MASTER_KEY.',
+  MASTER_KEY_INVALID:
+    'The master key of {source} cannot be used: {problem}. A key is 32 random bytes in base64, as `openssl rand -base64 32` makes them; several are separated by commas, the one that seals first.',
+  MASTER_KEY_UNKNOWN:
+    'Secret "{name}" was sealed with master key {key}, and this process has {known}. Add the missing key to SLUICE_MASTER_KEY, after the current one, or put the secret again.',
+  SECRET_UNREADABLE:
+    'Secret "{name}" does not open: it was changed, or moved here from another name, after it was sealed. Put it again.',
+  UNKNOWN_SECRET: 'There is no secret "{name}". Put it first, or correct the name.',
   ENGINE_STOPPED: 'The engine is stopped. Create a new one.',
   HANDLER_TIMED_OUT: 'The handler ran longer than {limitMs} ms. Raise `timeout` of the kind, or make it listen to `signal`.',
   OWN_PROCESS_DIED: 'The process of "{kind}" ended ({how}) before it answered.',

@@ -104,7 +104,7 @@ export class TestKit {
     await registerEvents(this.#database, this.#defined, [...this.#kinds.values()])
     this.#payloadBytesMax = (await storeSettings(this.#database, {})).payloadBytesMax
     await registerSchedules(this.#database, this.#scheduled, { payloadBytesMax: this.#payloadBytesMax })
-    this.#worker = await registerWorker(this.#database, { pools: {}, kinds: [...this.#kinds.keys()], leaseMs })
+    this.#worker = await registerWorker(this.#database, { name: 'test kit', pools: {}, kinds: [...this.#kinds.keys()], leaseMs })
   }
 
   async close(): Promise<void> {

@@ -1,21 +1,21 @@
 /**
  * The row that stands for a working process, and the statements around it.
  */
-import { hostname } from 'node:os'
 import sql from 'sql-template-tag'
 import type { Executor } from '../postgres/client.ts'
 import type { Database } from '../postgres/database.ts'
 
 export interface Registration {
+  readonly name: string
   readonly pools: Readonly<Record<string, { core: number; max: number }>>
   readonly kinds: readonly string[]
   readonly leaseMs: number
 }
 
-export async function registerWorker(on: Executor, { pools, kinds, leaseMs }: Registration): Promise<number> {
+export async function registerWorker(on: Executor, { name, pools, kinds, leaseMs }: Registration): Promise<number> {
   const { rows } = await on.query<{ id: number }>(sql`
     insert into sluice.worker (name, pools, kinds, lease_until)
-    values (${`${hostname()}:${process.pid}`}, ${JSON.stringify(pools)}::jsonb, ${[...kinds]}, sluice.now() + ${leaseMs} * interval '1 ms')
+    values (${name}, ${JSON.stringify(pools)}::jsonb, ${[...kinds]}, sluice.now() + ${leaseMs} * interval '1 ms')
     returning id, pg_notify('sluice', 'worker:')`)
   return (rows[0] as { id: number }).id
 }

@@ -32,6 +32,7 @@ export interface WorkerOptions {
   readonly random: () => number
   readonly kinds: ReadonlyMap<string, AnyKind>
   readonly services: unknown
+  readonly name: string
   readonly pools: Readonly<Record<string, { core: number; max: number }>>
   readonly leaseMs: number
   readonly payloadBytesMax: () => number
@@ -127,8 +128,8 @@ export class Worker implements Service {
   }
 
   async start(): Promise<void> {
-    const { database, pools, kinds, leaseMs } = this.#options
-    this.#id = await registerWorker(database, { pools, kinds: [...kinds.keys()], leaseMs })
+    const { database, name, pools, kinds, leaseMs } = this.#options
+    this.#id = await registerWorker(database, { name, pools, kinds: [...kinds.keys()], leaseMs })
   }
 
   wakeAll(): void {

@@ -1,0 +1,30 @@
+/**
+ * All commands of `sluice`. Read this file to know what there is.
+ */
+import { completionLeaf } from './completion/commands.ts'
+import { demoLeaf } from './demo/commands.ts'
+import { doctorLeaf } from './doctor/commands.ts'
+import { events } from './events/commands.ts'
+import { jobs } from './jobs/commands.ts'
+import { keys } from './keys/commands.ts'
+import { lanes } from './lanes/commands.ts'
+import { owners } from './owners/commands.ts'
+import { roleLeaves } from './roles/commands.ts'
+import { runs } from './runs/commands.ts'
+import { schedules } from './schedules/commands.ts'
+import type { Tree } from './session/program.ts'
+import type { Leaf } from './session/tree.ts'
+import { setupLeaves } from './setup/commands.ts'
+import { statusLeaf } from './status/commands.ts'
+import { workers } from './workers/commands.ts'
+
+const group = (name: string, leaves: readonly Leaf[]) => leaves.map((leaf) => ({ ...leaf, group: name }))
+
+export const tree: Tree = {
+  verbs: [
+    ...group('Run:', [...roleLeaves, demoLeaf]),
+    ...group('Look and steer:', [statusLeaf]),
+    ...group('Set up:', [...setupLeaves, doctorLeaf, completionLeaf]),
+  ],
+  nouns: [jobs, runs, lanes, owners, schedules, workers, events, keys],
+}

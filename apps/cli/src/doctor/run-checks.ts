@@ -1,0 +1,146 @@
+/**
+ * The doctor: looks at one thing after the other and goes on as far as it can. What cannot be looked at because something before it failed is left out.
+ */
+import { existsSync, statfsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { pendingMigrations } from '@sluice/engine'
+import { type Config, ConfigError, isOnlooker, loadModules, serverMigrations } from '@sluice/server'
+import { codeOf, exit } from '../session/exit.ts'
+import type { Session } from '../session/session.ts'
+import type { Call } from '../session/tree.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { pad, plainLines, wrap } from '../terminal/text.ts'
+import { type Finding, judgeHealth, judgeKeys, judgeMasterKey, judgeSpace } from './findings.ts'
+
+export async function runDoctor({ session }: Call): Promise<number> {
+  const checks: Finding[] = []
+  await examine(session, checks)
+  const failed = checks.filter(({ state }) => state === 'fail').length
+  session.output.answer({ ok: failed === 0, checks }, (terminal) => checks.map((one) => render(one, terminal)).join('\n'))
+  return failed === 0 ? exit.ok : exit.failure
+}
+
+async function examine(session: Session, checks: Finding[]): Promise<void> {
+  const config = await readOr(session, checks)
+  if (!config) return
+  await checkModules(config, checks)
+  checks.push(lookAtMasterKey(config))
+  if (config.database === undefined) checks.push(...lookAtSpace(config))
+  checks.push({ check: 'Redis', state: 'ok', text: 'not used: PostgreSQL does it all' })
+  const url = await reach(session, checks)
+  if (url === undefined || !(await checkSchema(url, checks))) return
+  const { engine, access } = await session.system()
+  const [health, workers] = await Promise.all([engine.inspect.health(), engine.inspect.workers()])
+  checks.push(
+    ...judgeHealth(
+      health,
+      workers.filter((one) => !isOnlooker(one)),
+    ),
+  )
+  const keys = await access.keys.list({ limit: 500 })
+  checks.push(judgeKeys(config.requireKeys, keys.items))
+}
+
+async function readOr(session: Session, checks: Finding[]): Promise<Config | undefined> {
+  try {
+    const config = await session.config()
+    checks.push({
+      check: 'configuration',
+      state: config.warnings.length > 0 ? 'warn' : 'ok',
+      text: config.warnings.join(' ') || 'can be read',
+    })
+    return config
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    checks.push({
+      check: 'configuration',
+      state: 'fail',
+      text: error.problems.join('\n'),
+      fix: 'Correct what it says; `sluice config` shows the rest.',
+    })
+    return undefined
+  }
+}
+
+async function checkModules(config: Config, checks: Finding[]): Promise<void> {
+  try {
+    const { kinds, runs } = await loadModules(config)
+    const text =
+      config.load.length === 0 ? 'none; only sluice.ping is known here' : `${kinds.length} kinds and ${runs.length} runs`
+    checks.push({ check: 'modules', state: 'ok', text })
+  } catch (error) {
+    checks.push({ check: 'modules', state: 'fail', text: messageOf(error), fix: 'Mend the module, or take it out of `load`.' })
+  }
+}
+
+async function reach(session: Session, checks: Finding[]): Promise<string | undefined> {
+  try {
+    return (await session.system()).url
+  } catch (error) {
+    checks.push({
+      check: 'database',
+      state: 'fail',
+      text: messageOf(error),
+      fix: 'Start it, or say where it is with --database.',
+    })
+    return undefined
+  }
+}
+
+async function checkSchema(url: string, checks: Finding[]): Promise<boolean> {
+  try {
+    const pending = await pendingMigrations(url, [serverMigrations])
+    if (pending.length === 0) checks.push({ check: 'schema', state: 'ok', text: 'up to date' })
+    else checks.push({ check: 'schema', state: 'fail', text: `lacks ${pending.join(', ')}`, fix: 'sluice migrate' })
+    return pending.length === 0
+  } catch (error) {
+    const code = codeOf(error) ?? ''
+    const isSchema = code.startsWith('SCHEMA_')
+    const fix = fixes[code] ?? 'Start it, or correct the address: --database, DATABASE_URL.'
+    checks.push({ check: isSchema ? 'schema' : 'database', state: 'fail', text: messageOf(error), fix })
+    return false
+  }
+}
+
+const fixes: Readonly<Record<string, string>> = {
+  SCHEMA_INCOMPATIBLE: 'Upgrade this program.',
+  SCHEMA_CHANGED: 'Use the version of the program that this database was made with, or another database.',
+  POSTGRES_TOO_OLD: 'Upgrade PostgreSQL to 15 or newer.',
+  DATABASE_REFUSED: 'Correct user, password and database in --database or DATABASE_URL.',
+  DATABASE_READ_ONLY: 'Give the address of the primary.',
+}
+
+function lookAtMasterKey({ masterKey, masterKeyFile: file }: Config): Finding {
+  const mode = existsSync(file) ? statSync(file).mode : undefined
+  return judgeMasterKey({ fromVariable: masterKey !== undefined, mode, file })
+}
+
+function lookAtSpace({ data }: Config): Finding[] {
+  let folder = data
+  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder)
+  const { bavail, bsize } = statfsSync(folder)
+  return [judgeSpace(folder, bavail * bsize)]
+}
+
+const marks = { ok: ['green', '✓'], warn: ['yellow', '!'], fail: ['red', '✗'] } as const
+const nameColumns = 14
+const narrowColumns = 50
+
+/** On a narrow terminal the text stands below the name. */
+function render({ check, state, text, fix }: Finding, terminal: Terminal): string {
+  const [colour, mark] = marks[state]
+  const isNarrow = terminal.columns !== undefined && terminal.columns < narrowColumns
+  const indent = isNarrow ? 2 : nameColumns + 3
+  const room = terminal.columns === undefined ? Number.POSITIVE_INFINITY : terminal.columns - indent
+  const told = plainLines(text)
+    .split('\n')
+    .flatMap((line) => wrap(line, room))
+  const cure = fix && state !== 'ok' ? wrap(`→ ${fix}`, room).map((line) => terminal.paint('bold', line)) : []
+  const head = `${terminal.paint(colour, mark)} ${isNarrow ? check : pad(check, nameColumns)}`
+  const [first = '', ...rest] = [...told, ...cure].map((line) => ' '.repeat(indent) + line)
+  return [isNarrow ? `${head}\n${first}` : `${head} ${first.trimStart()}`, ...rest].join('\n')
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,69 @@
+/**
+ * Makes a job, and with `--wait` stays until it has ended. Where modules are configured, the payload is checked by the kind's own schema before
+ * it is stored; the handler checks it again in any case.
+ */
+import type { Engine, Job, JobOptions } from '@sluice/engine'
+import { loadModules, ping } from '@sluice/server'
+import { CommandError, exit } from '../session/exit.ts'
+import { follow } from '../session/follow.ts'
+import { readPayload } from '../session/payload.ts'
+import type { Session } from '../session/session.ts'
+import type { Call } from '../session/tree.ts'
+import { StatusLine } from '../terminal/status-line.ts'
+import { plain } from '../terminal/text.ts'
+import { span } from '../terminal/times.ts'
+
+const beatMs = 2_000
+
+export async function enqueueJob({ session, args: [name = ''], options }: Call): Promise<number> {
+  const payload = await readPayload(options['payload'] as string | undefined, session.process.stdin)
+  const modules = await loadModules(await session.config())
+  const kinds = [ping, ...modules.kinds, ...modules.runs.flatMap(({ kinds }) => kinds)]
+  const { engine } = await session.system()
+  const kind = kinds.find(({ kindName }) => kindName === name) ?? name
+  const { id, created } = await engine.enqueue({ kind, payload, options: jobOptions(options) })
+  if (options['wait'] !== true) {
+    session.output.answer({ id, created }, () =>
+      created ? `Job ${id} is enqueued.` : `Job ${id} with the same key is live already.`,
+    )
+    return exit.ok
+  }
+  const job = await waitForEnd(session, engine, id)
+  session.output.answer({ ...job, created }, () => describeEnd(job))
+  return job.state === 'succeeded' ? exit.ok : exit.failure
+}
+
+function jobOptions(options: Readonly<Record<string, unknown>>): JobOptions {
+  const { at, priority, ...rest } = options
+  const names = ['delay', 'owner', 'lane', 'pool', 'key', 'dedupe', 'attempts'] as const
+  return {
+    ...Object.fromEntries(names.filter((name) => rest[name] !== undefined).map((name) => [name, rest[name]])),
+    ...(at === undefined ? {} : { runAt: at as Date }),
+    ...(priority === undefined ? {} : { priority: Number(priority) }),
+  }
+}
+
+async function waitForEnd(session: Session, engine: Engine, id: number): Promise<Job> {
+  session.stopsInOrder = true
+  const line = new StatusLine(session.process.stderr, session.output.side)
+  session.onEnd(() => line.end())
+  for await (const _ of follow(engine, { topics: ['jobs'], beatMs, signal: session.interrupted })) {
+    const job = await engine.find(id)
+    if (!job) throw new CommandError(exit.notFound, 'UNKNOWN_JOB', `Job ${id} is gone: finished, and forgotten meanwhile.`)
+    if (job.finishedAt !== null || job.state === 'failed') {
+      line.end()
+      return job
+    }
+    if (session.output.side.live) line.show(`job ${id} ${job.state}: ${plain((await engine.why(id)).text)}`)
+  }
+  throw new CommandError(
+    exit.interrupted,
+    'INTERRUPTED',
+    `Job ${id} goes on without you. \`sluice jobs show ${id}\` tells how it ended.`,
+  )
+}
+
+function describeEnd({ id, state, startedAt, finishedAt, error }: Job): string {
+  const took = startedAt && finishedAt ? ` in ${span(finishedAt.getTime() - startedAt.getTime())}` : ''
+  return `Job ${id} ${state}${took}${error ? `: ${plain(error.message)}` : '.'}`
+}

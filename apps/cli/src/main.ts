@@ -1,0 +1,64 @@
+/**
+ * The command line: finds the command, does it, and leaves with the code that says how it went. Errors are a sentence and what to do; stacks are
+ * for `--debug`.
+ */
+import { readFileSync } from 'node:fs'
+import { CommanderError, InvalidArgumentError } from 'commander'
+import { tree } from './commands.ts'
+import { CommandError, codeOf, exit, exitCodeOf } from './session/exit.ts'
+import { Output } from './session/output.ts'
+import { buildProgram } from './session/program.ts'
+import { Session } from './session/session.ts'
+
+export async function main(process: NodeJS.Process): Promise<void> {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+  let code: number = exit.ok
+  let current: Session | undefined
+  // Whoever read us has had enough: nothing is left to be said.
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? exit.ok : exit.failure))
+  const ending = new AbortController()
+  const program = buildProgram(tree, version, async (leaf, args, options) => {
+    current = new Session(process, options, ending.signal)
+    const act = await leaf.load()
+    stopOnSignal(process, ending, current)
+    code = (await act({ args, options, session: current, program })) ?? exit.ok
+  })
+  try {
+    if (process.argv.length <= 2) program.outputHelp()
+    else await program.parseAsync(process.argv)
+  } catch (error) {
+    code = isTold(error) ? (error.exitCode === 0 ? exit.ok : exit.usage) : complain(error, process, current)
+    if (ending.signal.aborted) code = exit.interrupted
+  }
+  await current?.end().catch((error: unknown) => {
+    code = complain(error, process, current)
+  })
+  await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write('', resolve))))
+  // Modules of the user may have left something open; the command is over all the same.
+  process.exit(code)
+}
+
+/** Commander has said what was wrong before it threw. What a reader throws inside a command has not been said yet. */
+function isTold(error: unknown): error is CommanderError {
+  return error instanceof CommanderError && !(error instanceof InvalidArgumentError)
+}
+
+function stopOnSignal(process: NodeJS.Process, ending: AbortController, session: Session): void {
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(name, () => {
+      if (ending.signal.aborted) process.exit(exit.interrupted)
+      ending.abort(name)
+      // Commands that can stop in order listen to the signal; for the others the end is now.
+      if (!session.stopsInOrder) void session.end().finally(() => process.exit(exit.interrupted))
+    })
+}
+
+function complain(error: unknown, process: NodeJS.Process, session: Session | undefined): number {
+  const output = session?.output ?? new Output(process, { json: false })
+  const message = error instanceof Error ? error.message || error.name : String(error)
+  if (output.json) output.say(JSON.stringify({ error: { code: codeOf(error) ?? 'UNEXPECTED', message } }))
+  else output.error(message)
+  if (session?.debug && error instanceof Error && !(error instanceof CommandError)) output.say(error.stack ?? '')
+  return exitCodeOf(error)
+}

@@ -1,0 +1,75 @@
+/**
+ * The command tree as commander knows it, made from the nouns. Nothing heavy is imported before a command acts.
+ */
+import { Command, Option } from 'commander'
+import type { Choice, Leaf, Noun } from './tree.ts'
+
+export interface Tree {
+  readonly nouns: readonly Noun[]
+  /** Commands without a noun: up, status, doctor. */
+  readonly verbs: readonly (Leaf & { readonly group: string })[]
+}
+
+export type Perform = (leaf: Leaf, args: readonly string[], options: Record<string, unknown>) => Promise<void>
+
+const exitHelp = 'Exit codes: 0 ok, 1 failure, 2 usage, 3 not found, 4 conflict, 5 unavailable, 130 interrupted.'
+
+export function buildProgram({ nouns, verbs }: Tree, version: string, perform: Perform): Command {
+  const program = new Command('sluice')
+    .description('A durable work engine on PostgreSQL.')
+    .version(version, '-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand('help [command]', 'show help for a command')
+    .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
+    .showSuggestionAfterError(true)
+    .exitOverride()
+    .option('--database <url>', 'address of PostgreSQL (DATABASE_URL)')
+    .option('--data <folder>', 'folder of the local PostgreSQL (SLUICE_DATA, default .sluice)')
+    .option('--config <path>', 'configuration file (SLUICE_CONFIG, default sluice.config.json)')
+    .option('--json', 'answer with one JSON document')
+    .option('--debug', 'show stacks and what the engine says')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ sluice up                                    # all of it, with a PostgreSQL of its own
+  $ sluice jobs enqueue sluice.ping --wait       # a first job
+  $ sluice status --watch                        # what goes on
+
+${exitHelp}`,
+    )
+  for (const leaf of verbs) addLeaf(program.commandsGroup(leaf.group), leaf, perform)
+  for (const { name, about, leaves } of nouns) {
+    const noun = program.commandsGroup('Look and steer:').command(name).description(about).usage('<command> [options]')
+    for (const leaf of leaves) addLeaf(noun, leaf, perform)
+    noun.addHelpText('after', `\n${examplesText(leaves.slice(0, 3).flatMap(({ examples }) => examples.slice(0, 1)))}`)
+  }
+  return program
+}
+
+function addLeaf(parent: Command, leaf: Leaf, perform: Perform): void {
+  const command = parent.command(leaf.usage).description(leaf.about)
+  for (const alias of leaf.aliases ?? []) command.alias(alias)
+  for (const choice of leaf.choices ?? []) command.addOption(optionOf(choice))
+  command.addHelpText('after', `\n${leaf.note ? `${leaf.note}\n\n` : ''}${examplesText(leaf.examples)}`)
+  command.action(async (...given: unknown[]) => {
+    const args = given
+      .slice(0, -2)
+      .flat()
+      .filter((one): one is string => typeof one === 'string')
+    await perform(leaf, args, command.optsWithGlobals())
+  })
+}
+
+function optionOf({ flags, about, read, words, repeats }: Choice): Option {
+  const option = new Option(flags, about)
+  if (words) option.argChoices = [...words] // for help and completion; `read` checks
+  if (read) option.argParser(read)
+  if (repeats) option.argParser((text: string, before: string[] | undefined) => [...(before ?? []), text])
+  return option
+}
+
+function examplesText(examples: Leaf['examples']): string {
+  const width = Math.max(...examples.map(([command]) => command.length))
+  return ['Examples:', ...examples.map(([command, about]) => `  $ ${command.padEnd(width)}  # ${about}`)].join('\n')
+}

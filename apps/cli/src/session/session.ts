@@ -1,0 +1,67 @@
+/**
+ * One call of the command line: its output, its configuration, and the system it works on, opened when first needed and closed at the end.
+ */
+import type { Config, System } from '@sluice/server'
+import { Output } from './output.ts'
+
+export class Session {
+  readonly output: Output
+  readonly process: NodeJS.Process
+  readonly debug: boolean
+  /** Aborted by the first signal to stop. */
+  readonly interrupted: AbortSignal
+  /** Set by commands that watch `interrupted` and end by themselves. */
+  stopsInOrder = false
+  readonly #options: Readonly<Record<string, unknown>>
+  #system: Promise<System> | undefined
+  #closers: (() => unknown)[] = []
+
+  constructor(process: NodeJS.Process, options: Readonly<Record<string, unknown>>, interrupted: AbortSignal) {
+    this.process = process
+    this.interrupted = interrupted
+    this.#options = options
+    this.debug = options['debug'] === true
+    this.output = new Output(process, { json: options['json'] === true })
+  }
+
+  now(): number {
+    return Date.now()
+  }
+
+  async config(): Promise<Config> {
+    const [{ readConfig }, { fields }] = await Promise.all([import('@sluice/server'), import('@sluice/server/fields')])
+    const flags = Object.fromEntries(fields.map(({ name }) => [name, this.#options[name]]))
+    const file = this.#options['config'] as string | undefined
+    const config = readConfig({ flags, env: this.process.env, file, cwd: this.process.cwd() })
+    for (const warning of config.warnings) this.output.warn(warning)
+    return config
+  }
+
+  /** The database of the configuration, with an engine that is not started. */
+  system(): Promise<System> {
+    this.#system ??= this.#open()
+    return this.#system
+  }
+
+  /** Runs when the command is over, last in first out. */
+  onEnd(close: () => unknown): void {
+    this.#closers.push(close)
+  }
+
+  async end(): Promise<void> {
+    for (const close of this.#closers.splice(0).toReversed()) await close()
+    const system = await this.#system?.catch(() => undefined)
+    await system?.stop()
+  }
+
+  async #open(): Promise<System> {
+    const { openSystem } = await import('@sluice/server')
+    const quiet = { info: () => {}, warn: () => {}, error: () => {} }
+    const loud = {
+      info: (event: string, fields?: object) => this.output.say(JSON.stringify({ event, ...fields })),
+      warn: (event: string, fields?: object) => this.output.say(JSON.stringify({ event, ...fields })),
+      error: (event: string, fields?: object) => this.output.say(JSON.stringify({ event, ...fields })),
+    }
+    return openSystem(await this.config(), { log: this.debug ? loud : quiet })
+  }
+}

@@ -1,0 +1,23 @@
+/**
+ * `sluice migrate`: brings the schema up to date before the first new process starts, or says what that would do.
+ */
+import { migrate, pendingMigrations } from '@sluice/engine'
+import { openDatabase, serverMigrations } from '@sluice/server'
+import { exit } from '../session/exit.ts'
+import type { Call } from '../session/tree.ts'
+
+export async function migrateDatabase({ session, options }: Call): Promise<number> {
+  const { output } = session
+  const database = await openDatabase(await session.config(), { make: true, say: () => {} })
+  session.onEnd(() => database.stop())
+  const pending = await pendingMigrations(database.url, [serverMigrations])
+  if (options['check']) {
+    output.answer({ pending }, () => (pending.length === 0 ? 'Up to date.' : `Lacks:\n${indent(pending)}`))
+    return pending.length === 0 ? exit.ok : exit.failure
+  }
+  const { applied } = await migrate(database.url, [serverMigrations])
+  output.answer({ applied }, () => (applied.length === 0 ? 'Up to date.' : `Applied:\n${indent(applied)}`))
+  return exit.ok
+}
+
+const indent = (lines: readonly string[]): string => lines.map((line) => `  ${line}`).join('\n')

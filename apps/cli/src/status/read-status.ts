@@ -1,0 +1,62 @@
+/**
+ * What `status` tells: counts, processes, and what somebody should look at.
+ */
+import type { Engine, Overview, SeenWorker } from '@sluice/engine'
+import { isOnlooker } from '@sluice/server'
+import { span } from '../terminal/times.ts'
+
+export interface Status extends Omit<Overview, 'workers' | 'oldestReady'> {
+  readonly oldestReady: Overview['oldestReady'] | null
+  readonly processes: Overview['workers']
+  readonly workers: readonly SeenWorker[]
+  /** Sentences, the worst first. Empty when all is well. */
+  readonly concerns: readonly string[]
+}
+
+export async function readStatus(engine: Engine): Promise<Status> {
+  const [{ workers: counted, oldestReady = null, ...overview }, all] = await Promise.all([
+    engine.inspect.overview(),
+    engine.inspect.workers(),
+  ])
+  const workers = all.filter((one) => !isOnlooker(one))
+  const processes = { ...counted }
+  for (const { state } of all.filter(isOnlooker)) processes[state] = Math.max(0, processes[state] - 1)
+  return { ...overview, oldestReady, processes, workers, concerns: findConcerns({ ...overview, processes, workers }) }
+}
+
+const patienceMs = 60_000
+
+export function findConcerns({
+  at,
+  jobs,
+  pools,
+  leader,
+  processes,
+  deadLetters,
+}: Omit<Status, 'concerns' | 'oldestReady'>): string[] {
+  const concerns: string[] = []
+  const alive = processes.alive + processes.stopping
+  if (leader.worker === undefined)
+    concerns.push(
+      alive === 0 && processes.lost === 0
+        ? 'No process runs. Start `sluice up`, or `sluice worker` and `sluice scheduler`.'
+        : 'Nobody leads: delayed jobs, schedules and rescues wait. Start `sluice scheduler` or `sluice up`.',
+    )
+  if (processes.lost > 0)
+    concerns.push(
+      `${processes.lost === 1 ? 'A process is' : `${processes.lost} processes are`} lost; ${leader.worker === undefined ? 'a leader takes' : 'the leader takes'} care of their jobs.`,
+    )
+  for (const { name, workers, ready, next, paused } of pools) {
+    if (paused) concerns.push(`Pool ${name} is paused${paused.reason ? `: ${paused.reason}` : ''}.`)
+    else if (ready.count > 0 && workers === 0) concerns.push(`Pool ${name} has ready jobs, and no process works for it.`)
+    else if (next && at.getTime() - next.since.getTime() > patienceMs)
+      concerns.push(
+        `Pool ${name}: job ${next.job} has been ready for ${span(at.getTime() - next.since.getTime())}. \`sluice jobs why ${next.job}\` tells why.`,
+      )
+  }
+  if (jobs.failed.count > 0)
+    concerns.push(
+      `${jobs.failed.count}${jobs.failed.more ? '+' : ''} ${jobs.failed.count === 1 ? 'job has' : 'jobs have'} failed for good, in ${deadLetters.length} ${deadLetters.length === 1 ? 'group' : 'groups'}: \`sluice jobs dead\`.`,
+    )
+  return concerns
+}

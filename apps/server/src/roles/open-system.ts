@@ -1,0 +1,63 @@
+/**
+ * The system as a command sees it: the database of the configuration, with an engine on it that is not started. It migrates nothing, so that looking
+ * at a database never changes it.
+ */
+import { hostname } from 'node:os'
+import { createEngine, type Engine, type Log, standardErrorLog } from '@sluice/engine'
+import type { LocalPostgres } from '@sluice/local-postgres'
+import { Access } from '../access/access.ts'
+import type { Config } from '../config/read-config.ts'
+import { serverMigrations } from '../migrations.ts'
+import { openKeyRing } from './master-key.ts'
+import { openDatabase } from './open-database.ts'
+
+export interface System {
+  readonly engine: Engine
+  readonly access: Access
+  /** Address of the database. */
+  readonly url: string
+  /** The server, if it is a local one. */
+  readonly local: LocalPostgres | undefined
+  stop(): Promise<void>
+}
+
+export interface SystemWishes {
+  readonly log?: Log
+}
+
+export async function openSystem(config: Config, { log = standardErrorLog }: SystemWishes = {}): Promise<System> {
+  const secrets = await openKeyRing(config, { make: false })
+  const database = await openDatabase(config, { make: false, say: () => {} })
+  const engine = createEngine({
+    database: database.url,
+    migrations: [serverMigrations],
+    migrates: false,
+    name: onlooker(),
+    pools: {},
+    lead: false,
+    lease: config.lease,
+    log,
+    ...(secrets ? { secrets } : {}),
+  })
+  return {
+    engine,
+    access: new Access(engine, { requireKeys: config.requireKeys }),
+    url: database.url,
+    local: database.local,
+    async stop() {
+      await engine.stop()
+      await database.stop()
+    },
+  }
+}
+
+const onlookers = 'command '
+
+/** Commands that look on live are processes as well, but nobody who counts processes means them. */
+export function isOnlooker({ name }: { readonly name: string }): boolean {
+  return name.startsWith(onlookers)
+}
+
+function onlooker(): string {
+  return `${onlookers}${hostname()}:${process.pid}`
+}
