@@ -8,7 +8,11 @@ create type sluice.lane_change as (lane text, jobs integer, cost integer, refund
 
 create type sluice.ready_job as (pool text, lane text, rank bigint);
 
-create type sluice.run_end as (run bigint, job bigint, state sluice.job_state);
+create type sluice.run_end as (run bigint, state sluice.job_state, jobs bigint[]);
+
+-- sequences
+
+create sequence sluice.job_log_id_seq as bigint start 1 increment 1 minvalue 1 maxvalue 9223372036854775807 cache 1;
 
 -- tables
 
@@ -79,6 +83,7 @@ END) stored,
   cancel_at timestamp with time zone,
   cancel_below boolean,
   error jsonb,
+  trace text collate "C",
   fingerprint text collate "C" generated always as (
 CASE
     WHEN (state = 'failed'::sluice.job_state) THEN sluice.error_fingerprint(kind, error)
@@ -88,7 +93,8 @@ END) stored,
   constraint job_is_live CHECK ((state <> ALL (ARRAY['succeeded'::sluice.job_state, 'canceled'::sluice.job_state]))),
   constraint job_key_has_a_rule CHECK (((key IS NULL) OR ((key_rule IS NOT NULL) AND (key_rule = ANY (ARRAY['end'::text, 'start'::text, 'again'::text]))))),
   constraint job_runs_on_a_worker CHECK (((state = 'running'::sluice.job_state) = (worker IS NOT NULL))),
-  constraint job_scheduled_has_a_time CHECK (((state <> 'scheduled'::sluice.job_state) OR (run_at IS NOT NULL)))
+  constraint job_scheduled_has_a_time CHECK (((state <> 'scheduled'::sluice.job_state) OR (run_at IS NOT NULL))),
+  constraint job_trace_is_a_traceparent CHECK ((length(trace) = 55))
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=10000, autovacuum_vacuum_cost_delay=0);
 CREATE UNIQUE INDEX job_after_key ON sluice.job USING btree (after_key) WHERE (after_key IS NOT NULL);
 CREATE INDEX job_due ON sluice.job USING btree (run_at) WHERE (shelf = 'scheduled'::sluice.job_state);
@@ -122,12 +128,26 @@ create table sluice.job_ledger (
   started_at timestamp with time zone,
   finished_at timestamp with time zone not null,
   error jsonb,
+  trace text collate "C",
   constraint job_ledger_state_check CHECK ((state = ANY (ARRAY['succeeded'::sluice.job_state, 'failed'::sluice.job_state, 'canceled'::sluice.job_state])))
 ) partition by RANGE (finished_at);
 CREATE INDEX job_ledger_canceled ON ONLY sluice.job_ledger USING btree (id) WHERE (state = 'canceled'::sluice.job_state);
 CREATE INDEX job_ledger_failed ON ONLY sluice.job_ledger USING btree (id) WHERE (state = 'failed'::sluice.job_state);
 CREATE INDEX job_ledger_id ON ONLY sluice.job_ledger USING btree (id);
 CREATE INDEX job_ledger_tree ON ONLY sluice.job_ledger USING btree (root, id) WHERE (root IS NOT NULL);
+
+create table sluice.job_log (
+  id bigint not null,
+  job bigint not null,
+  attempt smallint not null,
+  line integer not null,
+  at timestamp with time zone not null,
+  level text not null,
+  message text not null,
+  fields jsonb,
+  constraint job_log_level_check CHECK ((level = ANY (ARRAY['info'::text, 'warn'::text])))
+) partition by RANGE (at);
+CREATE INDEX job_log_job ON ONLY sluice.job_log USING btree (job, id);
 
 create table sluice.key_window (
   key text collate "C" not null,
@@ -255,6 +275,7 @@ create table sluice.run (
   failed integer not null default 0,
   canceled integer not null default 0,
   error jsonb,
+  trace text collate "C",
   created_at timestamp with time zone not null default sluice.now(),
   finished_at timestamp with time zone,
   constraint run_pkey PRIMARY KEY (id),
@@ -436,7 +457,7 @@ declare
 begin
   perform set_config('lock_timeout', '2s', true);
   perform pg_advisory_xact_lock(hashtext('sluice.add_days'));
-  foreach parent in array array['job_ledger', 'attempt'] loop
+  for parent in select c.relname from pg_class c where c.relnamespace = 'sluice'::regnamespace and c.relkind = 'p' order by 1 loop
     for day in select generate_series(first_day, first_day + days, '1 day')::date loop
       partition := parent || '_' || to_char(day, 'YYYYMMDD');
       if to_regclass('sluice.' || partition) is null then
@@ -450,11 +471,13 @@ end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.adopt_lanes(keys text[])
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
  SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
+begin
   insert into sluice.lane (key, owner, weight, cap, metered, budget_limit, budget_floor, breaker_after, breaker_for)
   select n.key, coalesce(o.name, j.owner), coalesce(c.weight, 1), c.cap, coalesce(c.metered, false), c.budget_limit, coalesce(c.budget_floor, 0), c.breaker_after,
          c.breaker_for
@@ -472,7 +495,8 @@ AS $function$
   -- What is there already is not touched, unless its owner was found: a conflict would wait for the lock of whoever holds it.
   where (select l.owner is not null or coalesce(o.name, j.owner) is null from sluice.lane l where l.key = n.key) is not true
   order by n.key
-  on conflict (key) do update set owner = excluded.owner where lane.owner is null and excluded.owner is not null $function$;
+  on conflict (key) do update set owner = excluded.owner where lane.owner is null and excluded.owner is not null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.audit(in_worker bigint, held bigint[])
  RETURNS integer
@@ -599,7 +623,8 @@ declare
 begin
   perform 1 from sluice.job j where j.id = any(ids) order by j.id for update;
   gone := array(select j.id from sluice.job j where j.id = any(ids) and j.state <> 'running');
-  ended := array(select row(j.run, j.id, 'canceled')::sluice.run_end from sluice.job j where j.id = any(ids) and j.state not in ('running', 'failed') and j.run is not null);
+  ended := array(select row(j.run, 'canceled', array_agg(j.id))::sluice.run_end from sluice.job j
+                 where j.id = any(ids) and j.state not in ('running', 'failed') and j.run is not null group by j.run);
   return query
   with told as (
     update sluice.job j
@@ -683,7 +708,7 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.claim(in_pool text, in_worker bigint, slots integer, since bigint, unknown_kinds text[])
- RETURNS TABLE(id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, run bigint, event bigint, priority smallint)
+ RETURNS TABLE(id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, run bigint, event bigint, priority smallint, trace text)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -725,11 +750,11 @@ begin
     limit slots
     for update skip locked))
   returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root,
-            date_part('epoch', j.created_at) * 1000, j.run, j.event, j.priority;
+            date_part('epoch', j.created_at) * 1000, j.run, j.event, j.priority, j.trace;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.claim_laned(in_pool text, in_worker bigint, slots integer, ahead integer, lanes_max integer, unknown_kinds text[])
- RETURNS TABLE(again boolean, moved boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint, priority smallint)
+ RETURNS TABLE(again boolean, moved boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint, priority smallint, trace text)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -746,10 +771,17 @@ declare
   skip text[];
   closed boolean;
   fresh text[];
+  seen text[];
   keys text[];
+  owners text[];
   capped text[];
   held text[];
+  counts boolean;
+  metered boolean;
   all_weights double precision;
+  weights double precision;
+  hindmost double precision;
+  foremost double precision;
   behind double precision;
 begin
   again := false;
@@ -760,36 +792,51 @@ begin
   perform from sluice.worker w where w.id = in_worker for key share;
   if closed or not found then return next; return; end if;
 
-  -- Only those whose turn comes now: to look through all turns for lanes that are not there yet took 20 ms a claim with 4,000 of them.
-  fresh := array(select distinct f.lane
-                 from (select t.lane from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit lanes_max) f
-                 where (select l.owner is not null or l.served_at > '-infinity' from sluice.lane l where l.key = f.lane) is not true);
-  if fresh <> '{}' then perform sluice.adopt_lanes(fresh); end if;
-  -- First the locks, which never wait; then a statement whose snapshot sees all that earlier holders of these locks did.
-  keys := array(select distinct x.key from (
-    select l.key from sluice.turn t join sluice.lane l on l.key = t.lane
+  -- Lanes that are not there yet: only of those whose turn comes now. To look through all turns for them took 20 ms a claim with 4,000 of them.
+  select array_agg(f.lane), array_agg(f.lane) filter (where f.weight is null), sum(f.weight)
+  into seen, fresh, all_weights
+  from (select t.lane, (select l.weight from sluice.lane l where l.key = t.lane and (l.owner is not null or l.served_at > '-infinity')) as weight
+        from (select distinct t.lane from (select t.lane from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit lanes_max) t) t) f;
+  if seen is null then return next; return; end if;
+  if fresh is not null then perform sluice.adopt_lanes(fresh); end if;
+  -- First the locks, which never wait; then statements whose snapshots see all that earlier holders of these locks did.
+  select array_agg(x.key), array_agg(x.owner) filter (where x.owner is not null), sum(x.weight), min(x.progress), max(x.progress), bool_or(x.counts), bool_or(x.metered)
+  into keys, owners, weights, hindmost, foremost, counts, metered
+  from (select distinct x.* from (
+    select l.key, l.owner, l.weight, l.progress, l.metered,
+           l.metered or coalesce(l.hold_until > at, false) or num_nonnulls(l.cap, l.breaker_after, l.broken_until, l.paused) > 0 as counts
+    from sluice.turn t join sluice.lane l on l.key = t.lane
     where t.pool = in_pool and t.open
     order by t.served_at, t.id
     limit lanes_max
-    for no key update of l skip locked) x);
+    for no key update of l skip locked) x) x;
+  if keys is null then
+    again := true;
+    return next;
+    return;
+  end if;
   -- Those that were passed over because somebody holds them, as every settle does for a moment, still get their share: it is kept for them, and nobody
   -- runs far ahead of them. One that is held for a second is not waited for.
-  select sum(l.weight), min(l.progress) filter (where l.key <> all(keys) and l.served_at > at - interval '1 s')
-  into all_weights, behind
-  from sluice.lane l
-  where l.key = any(array(select t.lane from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit lanes_max));
+  if not seen <@ keys then
+    behind := (select min(l.progress) from sluice.lane l where l.key = any(seen) and l.key <> all(keys) and l.served_at > at - interval '1 s');
+  end if;
+  all_weights := greatest(all_weights, weights);
+  -- As in sluice.claim; but a permit that was given must not be given again after a crash of the server.
+  if not metered then perform set_config('synchronous_commit', 'off', true); end if;
+  if not counts and ahead >= lanes_max and (owners is null or not exists (select from sluice.owner o where o.name = any(owners))) then
+    return query select * from sluice.take_plain(in_pool, in_worker, slots + ahead, keys, all_weights, hindmost, foremost, behind, skip, at);
+    return;
+  end if;
   -- Whoever raises what runs for an owner with a cap holds the owner's row.
-  capped := array(select o.name from sluice.owner o where o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys))) and o.cap is not null);
+  capped := array(select o.name from sluice.owner o where o.name = any(owners) and o.cap is not null);
   if capped <> '{}' then
     held := array(select o.name from sluice.owner o where o.name = any(capped) order by o.name for no key update skip locked);
     keys := array(select l.key from sluice.lane l where l.key = any(keys) and (l.owner is null or l.owner <> all(capped) or l.owner = any(held)));
-  end if;
-  -- As in sluice.claim; but a permit that was given must not be given again after a crash of the server.
-  if not exists (select from sluice.lane l where l.key = any(keys) and l.metered) then perform set_config('synchronous_commit', 'off', true); end if;
-  if keys = '{}' then
-    again := exists (select from sluice.turn t where t.pool = in_pool and t.open);
-    return next;
-    return;
+    if keys = '{}' then
+      again := true;
+      return next;
+      return;
+    end if;
   end if;
 
   return query
@@ -797,7 +844,7 @@ begin
     select l.key, l.owner, l.weight, t.low, t.first, l.served_at, sluice.room(l, o, at) as room, sluice.permits(l, at) as permits, sluice.opening(l, o, at) as opens_at,
            case when o.cap is not null then o.cap - (select sum(s.in_flight) from sluice.lane s where s.owner = o.name) end as owner_room,
            ceil((slots + ahead) * l.weight / greatest(all_weights, sum(l.weight) over ()))::integer as share,
-           l.cap is not null or l.metered or l.broken_until is not null or o.cap is not null as counts,
+           l.metered or num_nonnulls(l.cap, l.breaker_after, l.broken_until, o.cap) > 0 as counts,
            -- Who was away (its row was locked, other pools served it) catches up, but not with more than 1,000 jobs.
            greatest(coalesce(l.progress, min(l.progress) over (), 0), max(l.progress) over () - 1000) as progress
     from sluice.lane l
@@ -851,7 +898,7 @@ begin
         fence = greatest(j.fence + 1, stamp)
     where j.id = any(array(select id from taken))
     returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000,
-              j.lane, j.run, j.event, j.priority),
+              j.lane, j.run, j.event, j.priority, j.trace),
   counted as (
     update sluice.lane l
     set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost, served_at = o.served_at,
@@ -876,7 +923,7 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.claim_suspect(in_worker bigint, pools text[], unknown_kinds text[])
- RETURNS TABLE(id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, run bigint, event bigint, priority smallint, lane text)
+ RETURNS TABLE(id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, run bigint, event bigint, priority smallint, trace text, lane text)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -922,7 +969,7 @@ begin
       fence = greatest(j.fence + 1, (date_part('epoch', at) * 1000000)::bigint)
   where j.id = one.id
   returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000, j.run, j.event,
-            j.priority, j.lane;
+            j.priority, j.trace, j.lane;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.class_of(key text)
@@ -1113,11 +1160,13 @@ CREATE OR REPLACE FUNCTION sluice.end_in_runs(ended sluice.run_end[], added json
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
  SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 #variable_conflict use_column
 declare
   at timestamptz := sluice.now();
-  jobs bigint[] := array(select e.job from unnest(ended) as e);
+  jobs bigint[] := array(select unnest(e.jobs) from unnest(ended) as e);
+  finals bigint[];
   keys bigint[] := array(select e.run from unnest(ended) as e union select (a.key)::bigint from jsonb_each(added) as a);
   r sluice.run;
   root sluice.job_state;
@@ -1125,8 +1174,8 @@ declare
   kids bigint[];
   next text;
 begin
-  perform from sluice.run r where r.id = any(keys) order by r.id for no key update;
   -- The finalizer is not part of what it waits for.
+  finals := array(select r.finalizer_job from sluice.run r where r.id = any(keys) order by r.id for no key update);
   update sluice.run r
   set total = r.total + c.added,
       pending = r.pending + c.added - c.succeeded - c.failed - c.canceled,
@@ -1134,18 +1183,18 @@ begin
       failed = r.failed + c.failed,
       canceled = r.canceled + c.canceled
   from (select k.run, coalesce((added ->> k.run::text)::integer, 0) as added,
-               count(*) filter (where e.state = 'succeeded')::integer as succeeded,
-               count(*) filter (where e.state = 'failed')::integer as failed,
-               count(*) filter (where e.state = 'canceled')::integer as canceled
+               coalesce(sum(e.jobs) filter (where e.state = 'succeeded'), 0)::integer as succeeded,
+               coalesce(sum(e.jobs) filter (where e.state = 'failed'), 0)::integer as failed,
+               coalesce(sum(e.jobs) filter (where e.state = 'canceled'), 0)::integer as canceled
         from unnest(keys) as k(run)
-        left join unnest(ended) as e on e.run = k.run and e.job <> all(array(select f.finalizer_job from sluice.run f where f.id = any(keys) and f.finalizer_job is not null))
+        left join (select e.run, e.state, cardinality(e.jobs) - (e.jobs && finals)::integer as jobs from unnest(ended) as e) e on e.run = k.run
         group by k.run) c
   where r.id = any(keys) and r.id = c.run;
   for r in select * from sluice.run r
            where r.id = any(keys) and (r.pending = 0 or r.root_job = any(jobs) or r.finalizer_job = any(jobs) or (r.state = 'canceled' and added is not null))
            order by r.id loop
-    root := (select e.state from unnest(ended) as e where e.job = r.root_job);
-    final := (select e.state from unnest(ended) as e where e.job = r.finalizer_job);
+    root := (select e.state from unnest(ended) as e where r.root_job = any(e.jobs));
+    final := (select e.state from unnest(ended) as e where r.finalizer_job = any(e.jobs));
     next := r.state;
     if r.state = 'canceled' then
       -- A job of it ended well in the meantime and had children.
@@ -1163,7 +1212,7 @@ begin
       next := case when r.finalizer is null then 'completed' else 'finalizing' end;
       if r.finalizer is not null then
         select m.ids[1] into r.finalizer_job from sluice.enqueue_many(jsonb_build_array(jsonb_build_object(
-          'kind', r.finalizer, 'owner', r.owner, 'run', r.id, 'mode', 'none', 'payload', jsonb_build_object(
+          'kind', r.finalizer, 'owner', r.owner, 'run', r.id, 'trace', r.trace, 'mode', 'none', 'payload', jsonb_build_object(
             'run', r.id, 'payload', r.payload, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled))), true) m;
       end if;
     end if;
@@ -1179,7 +1228,7 @@ begin
   end loop;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue(kind text, payload jsonb DEFAULT '{}'::jsonb, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer, key text DEFAULT NULL::text, mode text DEFAULT NULL::text, unique_for interval DEFAULT NULL::interval, debounce_max interval DEFAULT NULL::interval, pool text DEFAULT NULL::text, owner text DEFAULT NULL::text, max_attempts integer DEFAULT NULL::integer, wake boolean DEFAULT true, lane text DEFAULT NULL::text, cost integer DEFAULT NULL::integer, OUT id bigint, OUT created boolean)
+CREATE OR REPLACE FUNCTION sluice.enqueue(kind text, payload jsonb DEFAULT '{}'::jsonb, run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, delay interval DEFAULT NULL::interval, priority integer DEFAULT NULL::integer, key text DEFAULT NULL::text, mode text DEFAULT NULL::text, unique_for interval DEFAULT NULL::interval, debounce_max interval DEFAULT NULL::interval, pool text DEFAULT NULL::text, owner text DEFAULT NULL::text, max_attempts integer DEFAULT NULL::integer, wake boolean DEFAULT true, lane text DEFAULT NULL::text, cost integer DEFAULT NULL::integer, trace text DEFAULT NULL::text, OUT id bigint, OUT created boolean)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -1210,6 +1259,9 @@ begin
   if enqueue.max_attempts not between 1 and 1000 then
     perform sluice.refuse('SL002', 'max_attempts must be between 1 and 1000', 'Leave it out to take it from the kind.');
   end if;
+  if enqueue.trace !~ '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' then
+    perform sluice.refuse('SL002', 'trace must be a W3C traceparent', 'Like 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01, or leave it out.');
+  end if;
   if enqueue.run_at is not null and enqueue.delay is not null then
     perform sluice.refuse('SL002', 'run_at and delay contradict each other', 'Give one of them.');
   end if;
@@ -1220,7 +1272,7 @@ begin
     coalesce(enqueue.max_attempts, k.max_attempts), due, enqueue.key,
     nullif(coalesce(enqueue.mode, k.dedupe, case when enqueue.key is not null or coalesce(enqueue.unique_for, k.unique_for) is not null then 'keep' end), 'none'),
     case when enqueue.mode = 'none' then null else coalesce(enqueue.unique_for, k.unique_for) end, enqueue.debounce_max, null, null,
-    to_lane, coalesce(enqueue.cost, k.cost), null, null);
+    to_lane, coalesce(enqueue.cost, k.cost), null, null, enqueue.trace);
   id := made.id;
   created := made.created;
   -- A job that was found and changed was locked meanwhile: a claim may have skipped it.
@@ -1229,7 +1281,7 @@ begin
   end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, OUT ids bigint[], OUT existing integer[])
+CREATE OR REPLACE FUNCTION sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text DEFAULT NULL::text, OUT ids bigint[], OUT existing integer[])
  RETURNS record
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -1249,9 +1301,9 @@ begin
   if k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep' then
     begin
       with fresh as (
-        insert into sluice.job (id, kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at)
+        insert into sluice.job (id, kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
         select x.id, in_kind, k.pool, k.cost, k.state, k.priority, k.rank, x.payload, x.full_key, case when x.full_key is not null then 'end' end,
-               k.max_attempts, at
+               k.max_attempts, at, in_trace
         from (select nextval('sluice.job_id_seq') as id, p.value as payload,      -- ids in the order of the payloads
                      case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, p.value) end as full_key,
                      case when pg_column_size(p.value) > k.bytes_max
@@ -1269,11 +1321,11 @@ begin
     end;
   end if;
   select m.ids, m.existing into ids, existing
-  from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value) order by p.ordinality)
+  from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value, 'trace', in_trace) order by p.ordinality)
                             from jsonb_array_elements(payloads) with ordinality as p), wake) m;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue_lone(in_kind text, in_payload jsonb, wake boolean)
+CREATE OR REPLACE FUNCTION sluice.enqueue_lone(in_kind text, in_payload jsonb, wake boolean, in_trace text DEFAULT NULL::text)
  RETURNS bigint
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -1283,11 +1335,11 @@ declare
   at timestamptz := sluice.now();
   made record;
 begin
-  insert into sluice.job as j (kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at)
+  insert into sluice.job as j (kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
   select in_kind, k.pool, k.cost, case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused' else 'ready' end::sluice.job_state,
          k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
          case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, in_payload) end, case when k.dedupe is not null then 'end' end,
-         k.max_attempts, at
+         k.max_attempts, at, in_trace
   from sluice.kind k, sluice.setting s
   where k.name = in_kind and k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep'
   on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
@@ -1320,7 +1372,7 @@ declare
 begin
   select * into s from sluice.setting;
   with input as materialized (
-    select x.id, x.ordinality, x.kind, x.payload, x.owner, x.key, x.debounce_max_ms, x.parent, x.root, x.run, x.event, d.mode, d.unique_for, d.due_at, d.lane, d.cost,
+    select x.id, x.ordinality, x.kind, x.payload, x.owner, x.key, x.debounce_max_ms, x.parent, x.root, x.run, x.event, x.trace, d.mode, d.unique_for, d.due_at, d.lane, d.cost,
            coalesce(x.pool, k.pool) as pool,
            coalesce(x.priority, k.priority) as priority,
            coalesce(x.max_attempts, k.max_attempts) as max_attempts,
@@ -1335,7 +1387,7 @@ begin
           from rows from (jsonb_to_recordset(jobs) as (
             kind text, payload jsonb, pool text, owner text, priority smallint, max_attempts smallint, delay_ms double precision, run_at timestamptz,
             key text, mode text, unique_ms double precision, debounce_max_ms double precision, parent bigint, root bigint, lane text, cost smallint, run bigint,
-            event bigint)) with ordinality as y) x
+            event bigint, trace text)) with ordinality as y) x
     left join sluice.kind k on k.name = x.kind
     cross join lateral (
       select case when x.mode = 'none' then null else coalesce(x.unique_ms * interval '1 ms', k.unique_for) end as unique_for,
@@ -1348,10 +1400,10 @@ begin
     on conflict do nothing
     returning job),
   fresh as (
-    insert into sluice.job (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, parent, root, run, event, max_attempts, run_at, created_at)
+    insert into sluice.job (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, parent, root, run, event, max_attempts, run_at, created_at, trace)
     select id, kind, pool, lane, cost, owner, state, priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
            case when mode = 'keep' then full_key end, case when mode = 'keep' then 'end' end, parent, root, run, event, max_attempts,
-           case when due_at > at then due_at end, at
+           case when due_at > at then due_at end, at, trace
     from input
     where unique_for is null and (mode is null or mode = 'keep' or (mode = 'once' and id in (select job from once)))
     order by full_key nulls last, ordinality      -- two statements that share keys must meet them in the same order; of equal rows the first is kept
@@ -1369,10 +1421,10 @@ begin
   if rest is not null then
     for r in select * from json_to_recordset(rest) as (
       ordinality integer, kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, due_at timestamptz,
-      key text, mode text, unique_for interval, debounce_max_ms double precision, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint)
+      key text, mode text, unique_for interval, debounce_max_ms double precision, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint, trace text)
     loop
       select * into made from sluice.enqueue_one(r.kind, r.payload, r.pool, r.owner, r.priority, r.max_attempts, r.due_at, r.key, r.mode,
-        r.unique_for, r.debounce_max_ms * interval '1 ms', r.parent, r.root, r.lane, r.cost, r.run, r.event);
+        r.unique_for, r.debounce_max_ms * interval '1 ms', r.parent, r.root, r.lane, r.cost, r.run, r.event, r.trace);
       ids[r.ordinality] := made.id;
       if not made.created then existing := existing || r.ordinality; end if;
       topics := topics || made.topics;
@@ -1382,7 +1434,7 @@ begin
   if wake then perform sluice.wake(topics, due); end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue_one(kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, run_at timestamp with time zone, key text, mode text, unique_for interval, debounce_max interval, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint, OUT id bigint, OUT created boolean, OUT state sluice.job_state, OUT topics text[])
+CREATE OR REPLACE FUNCTION sluice.enqueue_one(kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, run_at timestamp with time zone, key text, mode text, unique_for interval, debounce_max interval, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint, trace text, OUT id bigint, OUT created boolean, OUT state sluice.job_state, OUT topics text[])
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -1441,13 +1493,13 @@ begin
       end if;
     end if;
     insert into sluice.job as j (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, after_key, parent, root, run, event, max_attempts, run_at,
-                               created_at)
+                               created_at, trace)
     values (coalesce(own, nextval('sluice.job_id_seq')), enqueue_one.kind, enqueue_one.pool, enqueue_one.lane, enqueue_one.cost, enqueue_one.owner,
             case when waits is not null or enqueue_one.run_at > at then 'scheduled' when paused then 'paused' else 'ready' end::sluice.job_state,
             enqueue_one.priority, sluice.rank(due, enqueue_one.priority, step), enqueue_one.payload,
             case when waits is null then full_key end, case when full_key is not null then rule end, waits,
             enqueue_one.parent, enqueue_one.root, enqueue_one.run, enqueue_one.event, enqueue_one.max_attempts,
-            case when waits is not null then 'infinity' when enqueue_one.run_at > at then enqueue_one.run_at end, at)
+            case when waits is not null then 'infinity' when enqueue_one.run_at > at then enqueue_one.run_at end, at, enqueue_one.trace)
     on conflict do nothing
     returning j.id, j.state, j.rank into put;
     if found then
@@ -1584,13 +1636,24 @@ declare
   keys text[] := array(select distinct c.lane from unnest(changes) as c);
   others text[];
   held text[];
+  counts boolean;
 begin
   -- Under a cap of their owner, other lanes may wait for these. Owners before lanes: whoever changes an owner goes the same way, and claims, which go the
   -- other way, never wait. While its row is held, no claim closes a lane of the owner.
   held := array(select o.name from sluice.owner o
                 where o.cap is not null and o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys))) order by o.name for no key update);
   if held <> '{}' then others := array(select l.key from sluice.lane l where l.owner = any(held) and l.shut); end if;
-  perform from sluice.lane l where l.key = any(keys || others) order by l.key for no key update;
+  select bool_or(x.counts) into counts
+  from (select l.metered or l.shut or l.failures > 0 or num_nonnulls(l.owner, l.broken_until) > 0 as counts
+        from sluice.lane l where l.key = any(keys || others) order by l.key for no key update) x;
+  -- Nothing is counted there and nobody waits: half the work.
+  if not counts and said is null and not exists (select from unnest(changes) as c where c.bad > 0) then
+    update sluice.lane l
+    set in_flight = l.in_flight - n.jobs, in_flight_cost = l.in_flight_cost - n.cost
+    from (select c.lane, sum(c.jobs)::integer as jobs, sum(c.cost)::integer as cost from unnest(changes) as c group by c.lane) n
+    where l.key = any(keys) and l.key = n.lane;
+    return;
+  end if;
   with news as materialized (
     select c.*, s.remaining as said, s.hold_until, coalesce(s.reset_at, case when s.remaining is not null then at + interval '2 h' end) as said_reset
     from (select c.lane, sum(c.jobs)::integer as jobs, sum(c.cost)::integer as cost, sum(c.refund)::integer as refund, sum(c.good)::integer as good,
@@ -1995,7 +2058,8 @@ AS $function$
   from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
   left join pg_inherits i on i.inhrelid = c.oid
-  where n.nspname = 'sluice' and c.relkind = 'r' and c.relname ~ '^(job_ledger|attempt)_[0-9]{8}$'
+  where n.nspname = 'sluice' and c.relkind = 'r' and c.relname ~ '_[0-9]{8}$'
+    and exists (select from pg_class p where p.relnamespace = n.oid and p.relkind = 'p' and p.relname = left(c.relname, -9))
     and to_date(right(c.relname, 8), 'YYYYMMDD') < (sluice.now() at time zone 'UTC')::date - keep_days
   order by i.inhdetachpending desc nulls last, 2 $function$;
 
@@ -2152,7 +2216,7 @@ begin
   return cardinality(old);
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.publish(type text, payload jsonb DEFAULT '{}'::jsonb, owner text DEFAULT NULL::text, cause bigint DEFAULT NULL::bigint, job bigint DEFAULT NULL::bigint)
+CREATE OR REPLACE FUNCTION sluice.publish(type text, payload jsonb DEFAULT '{}'::jsonb, owner text DEFAULT NULL::text, cause bigint DEFAULT NULL::bigint, job bigint DEFAULT NULL::bigint, trace text DEFAULT NULL::text)
  RETURNS bigint
  LANGUAGE plpgsql
 AS $function$
@@ -2166,7 +2230,7 @@ begin
                           'Store the data elsewhere and publish a reference to it.');
   end if;
   ids := sluice.publish_many(jsonb_build_array(jsonb_build_object(
-    'type', publish.type, 'payload', coalesce(publish.payload, '{}'), 'owner', publish.owner, 'cause', publish.cause, 'job', publish.job,
+    'type', publish.type, 'payload', coalesce(publish.payload, '{}'), 'owner', publish.owner, 'cause', publish.cause, 'job', publish.job, 'trace', publish.trace,
     'run', (select j.run from sluice.job j where j.id = publish.job))));
   return ids[1];
 end $function$;
@@ -2195,7 +2259,7 @@ begin
                 then sluice.refuse('SL003', format('payload of event "%s" is over the limit of %s bytes', x.type, bytes_max),
                                    'Store the data elsewhere and publish a reference to it.') end as refused
     from (select nextval('sluice.event_id_seq') as id, y.*      -- ids in the order of the rows
-          from rows from (jsonb_to_recordset(events) as (type text, payload jsonb, owner text, cause bigint, job bigint, run bigint)) with ordinality as y) x
+          from rows from (jsonb_to_recordset(events) as (type text, payload jsonb, owner text, cause bigint, job bigint, run bigint, trace text)) with ordinality as y) x
     cross join lateral (select coalesce((select c.depth + 1 from sluice.event c where c.id = x.cause), 0) as depth) d),
   stored as (
     insert into sluice.event (id, type, payload, owner, cause, depth, job, run, published_at)
@@ -2205,19 +2269,20 @@ begin
     order by i.ordinality
     returning id, type, payload, owner),
   heard as (
-    select e.id as event, e.payload, e.owner, k.name as kind, k.pool, k.priority, k.max_attempts, k.cost, l.lane, k.cost > sluice.cost_max(l.lane) as never
+    select e.id as event, e.payload, e.owner, i.trace, k.name as kind, k.pool, k.priority, k.max_attempts, k.cost, l.lane, k.cost > sluice.cost_max(l.lane) as never
     from stored e
+    join input i on i.id = e.id
     join sluice.subscription b on b.event = e.type
     join sluice.kind k on k.name = b.kind
     cross join lateral (select sluice.lane_of(null, k.lane, e.owner) as lane) l),
   stillborn as (
-    insert into sluice.job (kind, pool, lane, cost, owner, state, priority, rank, payload, event, max_attempts, created_at, error)
+    insert into sluice.job (kind, pool, lane, cost, owner, state, priority, rank, payload, event, max_attempts, created_at, error, trace)
     select h.kind, h.pool, h.lane, h.cost, h.owner, 'failed', h.priority, sluice.rank(at, h.priority, step_ms), h.payload, h.event, h.max_attempts, at,
-           jsonb_build_object('code', 'COST_NEVER_FITS', 'message', format('a job of cost %s never fits into lane "%s"', h.cost, h.lane))
+           jsonb_build_object('code', 'COST_NEVER_FITS', 'message', format('a job of cost %s never fits into lane "%s"', h.cost, h.lane)), h.trace
     from heard h
     where h.never)
   select array_agg(s.id order by s.id),
-         (select jsonb_agg(jsonb_build_object('kind', h.kind, 'payload', h.payload, 'owner', h.owner, 'event', h.event) order by h.event, h.kind)
+         (select jsonb_agg(jsonb_build_object('kind', h.kind, 'payload', h.payload, 'owner', h.owner, 'event', h.event, 'trace', h.trace) order by h.event, h.kind)
           from heard h where h.never is not true)
   into ids, jobs
   from stored s;
@@ -2434,8 +2499,11 @@ begin
          (select array_agg(id) from lost where cancel_at is not null),
          -- Their calls may have been made: the permits count as spent.
          (select array_agg(row(lane, 1, cost, 0, 0, 0)::sluice.lane_change) from lost where lane <> ''),
-         (select array_agg(row(x.run, x.id, x.state)::sluice.run_end)
-          from (select run, id, state from back where run is not null and state = 'failed' union all select run, id, 'canceled' from lost where run is not null and cancel_at is not null) x),
+         (select array_agg(row(r.run, r.state, r.jobs)::sluice.run_end)
+          from (select x.run, x.state, array_agg(x.id) as jobs
+                from (select run, id, state from back where run is not null and state = 'failed'
+                      union all select run, id, 'canceled' from lost where run is not null and cancel_at is not null) x
+                group by x.run, x.state) r),
          (select pg_notify('sluice', 'suspect:') from back where state = 'ready' and crashes >= 2 limit 1) is not null,
          (select array_agg(name) from buried)
   into rescued, failed, jobs, ready, canceled, lanes, ended, told, dead;
@@ -2462,9 +2530,9 @@ begin
   with gone as (delete from sluice.job j where j.id = any(ids) returning j.*),
   booked as (
     insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
-                                   started_at, finished_at, error)
+                                   started_at, finished_at, error, trace)
     select g.id, g.kind, g.pool, g.lane, g.owner, final, g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
-           g.started_at, sluice.now(), coalesce(reason, g.error)
+           g.started_at, sluice.now(), coalesce(reason, g.error), g.trace
     from gone g)
   select count(*) into retired from gone;
   -- Nobody has to do anything about it: a hint for people who look on.
@@ -2619,9 +2687,9 @@ begin
               u.outcome, coalesce(u.refund, j.cost) as refund),
   booked as (
     insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
-                                   started_at, finished_at, error)
+                                   started_at, finished_at, error, trace)
     select g.id, g.kind, g.pool, g.lane, g.owner, g.final, g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
-           g.started_at, at, case when g.final = 'canceled' then g.last_error end
+           g.started_at, at, case when g.final = 'canceled' then g.last_error end, g.trace
     from gone g),
   back as (
     update sluice.job j
@@ -2650,8 +2718,10 @@ begin
          (select min(run_at) from back),
          (select array_agg(row(x.lane, 1, x.cost, x.refund, (x.outcome = 'done')::int, (x.outcome in ('retry', 'failed'))::int)::sluice.lane_change)
           from (select lane, cost, refund, outcome from gone where lane <> '' union all select lane, cost, refund, outcome from back where lane <> '') x),
-         (select array_agg(row(x.run, x.id, x.state)::sluice.run_end)
-          from (select run, id, final as state from gone where run is not null union all select run, id, state from back where run is not null and state = 'failed') x),
+         (select array_agg(row(r.run, r.state, r.jobs)::sluice.run_end)
+          from (select x.run, x.state, array_agg(x.id) as jobs
+                from (select run, id, final as state from gone where run is not null union all select run, id, state from back where run is not null and state = 'failed') x
+                group by x.run, x.state) r),
          (select array_agg(id) from gone where cancel_below)
   into settled, follow, ready, due, lanes, ended, below;
   if follow <> '{}' then perform sluice.release_followers(follow); end if;
@@ -2690,13 +2760,15 @@ begin
     returning j.*),
   booked as (
     insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
-                                   started_at, finished_at)
+                                   started_at, finished_at, trace)
     select g.id, g.kind, g.pool, g.lane, g.owner, 'succeeded', g.priority, g.payload, g.key, g.parent, g.root, g.run, g.event, g.attempt, g.fence, g.worker, g.created_at,
-           g.started_at, at
+           g.started_at, at, g.trace
     from gone g)
   select array_agg(g.id), array_agg(g.key) filter (where g.key_rule = 'again'),
-         array_agg(row(g.lane, 1, g.cost, 0, 1, 0)::sluice.lane_change) filter (where g.lane <> ''),
-         array_agg(row(g.run, g.id, 'succeeded')::sluice.run_end) filter (where g.run is not null),
+         (select array_agg(row(l.lane, l.jobs, l.cost, 0, l.jobs, 0)::sluice.lane_change)
+          from (select g.lane, count(*)::integer as jobs, sum(g.cost)::integer as cost from gone g where g.lane <> '' group by g.lane) l),
+         (select array_agg(row(r.run, 'succeeded', r.jobs)::sluice.run_end)
+          from (select g.run, array_agg(g.id) as jobs from gone g where g.run is not null group by g.run) r),
          array_agg(g.id) filter (where g.cancel_below)
   into settled, follow, lanes, ended, below
   from gone g;
@@ -2732,8 +2804,8 @@ declare
 begin
   created := false;
   for round in 1..20 loop
-    insert into sluice.run (kind, owner, state, trigger, payload, finalizer, total, pending)
-    values (in_kind, in_owner, 'created', in_trigger, in_payload, in_finalizer, 1, 1)
+    insert into sluice.run (kind, owner, state, trigger, payload, finalizer, total, pending, trace)
+    values (in_kind, in_owner, 'created', in_trigger, in_payload, in_finalizer, 1, 1, options ->> 'trace')
     on conflict do nothing
     returning run.id into start_run.id;
     if found then
@@ -2751,6 +2823,60 @@ begin
   raise exception using errcode = '40001', message = format('runs of %s keep starting and ending', in_kind), hint = 'Try again.';
 end $function$;
 
+CREATE OR REPLACE FUNCTION sluice.take_plain(in_pool text, in_worker bigint, wanted integer, keys text[], weights double precision, hindmost double precision, foremost double precision, behind double precision, skip text[], at timestamp with time zone)
+ RETURNS TABLE(again boolean, moved boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint)
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+declare
+  stamp bigint := date_part('epoch', at) * 1000000;
+begin
+  return query
+  with door as materialized (
+    select l.key, l.owner, l.weight, t.low, ceil(wanted * l.weight / weights)::integer as share, greatest(coalesce(l.progress, hindmost, 0), foremost - 1000) as progress
+    from sluice.lane l
+    cross join lateral (select min(t.low) as low from sluice.turn t where t.lane = l.key and t.pool = in_pool) t
+    where l.key = any(keys)),
+  taken as materialized (
+    select d.key, j.id, j.cost
+    from door d
+    cross join lateral (
+      select j.id, j.cost from sluice.job j
+      where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2 and j.kind <> all(skip)
+        and (j.owner is null or j.owner = d.owner or not exists (select from sluice.owner o where o.name = j.owner and sluice.owner_closed(o, at)))
+      order by j.rank, j.id
+      limit greatest(least(d.share, ceil((behind - d.progress) * d.weight)::integer + d.share), 0)
+      for update skip locked) j),
+  left_over as materialized (
+    select d.key, d.progress + coalesce(g.jobs, 0) / d.weight::double precision as progress, coalesce(g.jobs, 0) as jobs, coalesce(g.cost, 0) as cost, m.rank as more
+    from door d
+    left join (select t.key, array_agg(t.id) as ids, count(*)::integer as jobs, sum(t.cost)::integer as cost from taken t group by t.key) g on g.key = d.key
+    left join lateral (
+      select j.rank from sluice.job j
+      where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
+        and j.id <> all(coalesce(g.ids, '{}'))
+      order by j.rank, j.id limit 1) m on true),
+  started as (
+    update sluice.job j
+    set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, key = case when j.key_rule = 'start' then null else j.key end,
+        fence = greatest(j.fence + 1, stamp)
+    where j.id = any(array(select id from taken))
+    returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000,
+              j.lane, j.run, j.event),
+  counted as (
+    update sluice.lane l
+    set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost, served_at = at, progress = case when o.more is not null then o.progress end
+    from left_over o
+    where l.key = any(keys) and l.key = o.key),
+  served as (delete from sluice.turn t where t.lane = any(keys) and t.pool = in_pool),
+  next as (insert into sluice.turn (pool, lane, low, served_at) select in_pool, key, more, at from left_over where more is not null)
+  select exists (select from sluice.turn t where t.pool = in_pool and t.open and t.lane <> all(keys))
+           or exists (select from left_over o where o.more is not null and o.jobs > 0),
+         exists (select from left_over o where o.more is null),
+         s.*
+  from (select 1) one left join started s on true;
+end $function$;
+
 CREATE OR REPLACE FUNCTION sluice.tell_run_end(in_run bigint)
  RETURNS void
  LANGUAGE plpgsql
@@ -2760,7 +2886,7 @@ declare
 begin
   select * into r from sluice.run where id = in_run;
   perform sluice.publish_many(jsonb_build_array(jsonb_build_object(
-    'type', 'run.' || r.state, 'owner', r.owner, 'run', r.id, 'payload', jsonb_build_object(
+    'type', 'run.' || r.state, 'owner', r.owner, 'run', r.id, 'trace', r.trace, 'payload', jsonb_build_object(
       'run', r.id, 'kind', r.kind, 'owner', r.owner, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled))));
   perform pg_notify('sluice', 'run:' || in_run);
 end $function$;

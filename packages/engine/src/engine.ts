@@ -1,13 +1,14 @@
 /**
- * The engine: builds the parts, wires them, starts and stops them. Read this file for how everything hangs together.
+ * The engine: what users hold. It prepares the database, takes jobs in, and answers about them; what a started process does is in duties.ts.
  *
- * A process that only enqueues makes an engine and never starts it. One that works calls `start`: listen first, then register, beat, claim.
+ * A process that only enqueues makes an engine and never starts it. One that works calls `start`.
  */
 import type { Sql } from 'sql-template-tag'
+import { Duties } from './duties.ts'
 import type { EventRequest } from './event/event.ts'
 import { Events, type PublishOptions } from './event/events.ts'
 import type { Change } from './inspect/change.ts'
-import { Feed, type Stop } from './inspect/feed.ts'
+import type { Stop } from './inspect/feed.ts'
 import { Inspect } from './inspect/inspect.ts'
 import type { TransactionClient } from './job/context.ts'
 import type { Enqueued, EnqueueOptions } from './job/enqueue.ts'
@@ -23,23 +24,16 @@ import * as steer from './job/steer.ts'
 import { topicsFor, Waker } from './job/waker.ts'
 import { Lanes } from './lane/lanes.ts'
 import { Owners } from './lane/owners.ts'
-import { Leader } from './maintenance/leader.ts'
 import { type EngineOptions, type Settled, settleOptions } from './options.ts'
 import type { Executor, Rows } from './postgres/client.ts'
 import { explainConnect } from './postgres/connect.ts'
 import { Database } from './postgres/database.ts'
-import { Listener } from './postgres/listener.ts'
 import { register } from './registration.ts'
 import { Runs } from './run/runs.ts'
-import { Scheduler } from './schedule/scheduler.ts'
 import { Schedules } from './schedule/schedules.ts'
 import { Secrets } from './secret/secrets.ts'
 import { type EngineStatus, findProblems } from './status.ts'
 import { SluiceError } from './support/errors.ts'
-import { witness } from './support/witness.ts'
-import { hear } from './wake-ups.ts'
-import { Heartbeat } from './worker/heartbeat.ts'
-import { Worker } from './worker/worker.ts'
 
 /** What the last words may take after the grace, before connections are cut. */
 const goodbyeMs = 5_000
@@ -61,12 +55,7 @@ export class Engine implements Executor {
   readonly #database: Database
   readonly #waker: Waker
   readonly #intake: Intake
-  readonly #worker: Worker
-  readonly #heartbeat: Heartbeat
-  readonly #leader: Leader
-  readonly #listener: Listener
-  readonly #scheduler: Scheduler
-  readonly #feed: Feed
+  readonly #duties: Duties
   #prepared: Promise<void> | undefined
   #stored: StoredSettings = { payloadBytesMax: 0, priorityStepMs: 0 }
   #started: Promise<void> | undefined
@@ -84,72 +73,22 @@ export class Engine implements Executor {
       lookMsMax: options.lookMsMax,
     })
     this.#database = database
-    this.#feed = new Feed({ database, clock, log, worker: () => this.#worker.id, hears: () => this.#listener.hears })
-    const seen = witness(options.observe, log, this.#feed)
     const ready = (): Promise<Database> => this.#ready()
-    this.lanes = new Lanes(ready, clock, seen.tell)
+    const limits = { payloadBytesMax: () => this.#stored.payloadBytesMax, priorityStepMs: () => this.#stored.priorityStepMs }
+    const duties = new Duties({ options, database, ...limits, leaving: () => this.#stopped !== undefined })
+    this.#duties = duties
+    const { witness } = duties
+    const topicsOf = (request: EncodedRequest): string[] => topicsFor(request, kinds.get(request.kind))
+    this.#waker = new Waker({ database, clock, topicsOf, wakeHere: (topic) => duties.wake([topic]) })
+    this.#intake = new Intake({ ...limits, enqueuer: new Enqueuer(database, this.#waker), witness })
+    const limited = async () => ({ on: await this.#ready(), payloadBytesMax: limits.payloadBytesMax() })
+    this.lanes = new Lanes(ready, clock, witness.tell)
     this.owners = new Owners(ready, clock)
     this.runs = new Runs(ready)
     this.secrets = new Secrets(ready, options.secrets)
-    const topicsOf = (request: EncodedRequest): string[] => topicsFor(request, kinds.get(request.kind))
-    this.#waker = new Waker({ database, clock, topicsOf, wakeHere: (topic) => this.#worker.wake(topic) })
-    const enqueuer = new Enqueuer(database, this.#waker)
-    const limits = { payloadBytesMax: () => this.#stored.payloadBytesMax, priorityStepMs: () => this.#stored.priorityStepMs }
-    this.#intake = new Intake({ ...limits, enqueuer, tell: seen.jobs })
-    const trusted = (): boolean => this.#heartbeat.trusted
-    const beatNow = (): void => void this.#heartbeat.beatNow()
-    const wake = (topics: readonly string[]): void => {
-      for (const topic of topics) this.#worker.wake(topic)
-    }
-    this.#worker = new Worker({
-      ...options,
-      database,
-      witness: seen,
-      ...limits,
-      trusted,
-      onBusy: () => this.#heartbeat.hurry(),
-    })
-    this.#leader = new Leader({ ...options, database, witness: seen, trusted, onReady: wake, beatNow })
-    const [term, hears] = [() => this.#leader.term, () => this.#listener.hears]
-    this.#scheduler = new Scheduler({ database, clock, log, witness: seen, term, hears, onReady: wake })
-    const limited = async () => ({ on: await this.#ready(), payloadBytesMax: this.#stored.payloadBytesMax })
-    this.schedules = new Schedules(limited, () => this.#scheduler.hear())
-    this.events = new Events(limited, seen.tell)
-    this.inspect = new Inspect({ ready, clock, onCanceled: (ids) => this.#cancelHere(ids) })
-    this.#heartbeat = new Heartbeat({
-      database,
-      clock,
-      log,
-      leaseMs,
-      pools: Object.keys(options.pools),
-      mayLead: () => options.lead && !this.#stopped,
-      worker: () => this.#worker.id,
-      unknownKinds: () => [...this.#worker.unknownKinds],
-      running: () => Object.fromEntries([...this.#worker.pools.values()].map((pool) => [pool.name, pool.running])),
-      busy: () => this.#worker.busy,
-      hears,
-      onBeat: async (beat) => {
-        this.#leader.onBeat(beat)
-        this.#scheduler.onBeat(beat)
-        await this.#worker.onBeat(beat)
-        this.#feed.onBeat(beat)
-      },
-    })
-    this.#listener = new Listener({
-      database,
-      clock,
-      log,
-      onMessage: (message) => {
-        hear(message, { worker: this.#worker, leader: this.#leader, scheduler: this.#scheduler, beatNow })
-        this.#feed.hear(message)
-      },
-      onConnect: () => {
-        this.#worker.reconnected()
-        this.#scheduler.hear()
-        this.#feed.lookAgain()
-        beatNow() // what was told while nobody listened: due times, pauses, cancels
-      },
-    })
+    this.schedules = new Schedules(limited, () => duties.hearSchedules())
+    this.events = new Events(limited, witness.tell)
+    this.inspect = new Inspect({ ready, clock, onCanceled: (ids) => duties.cancel(ids) })
   }
 
   /** Brings the schema up to date and registers the kinds. `start` and the first `enqueue` do it by themselves. */
@@ -226,7 +165,7 @@ export class Engine implements Executor {
   ): Promise<Map<number, steer.CancelAnswer>> {
     const on = await this.#ready()
     const answers = await (tree ? steer.cancelTree(on, id, reason) : steer.cancelJobs(on, [id], { reason }))
-    this.#cancelHere(answers.keys())
+    this.#duties.cancel(answers.keys())
     return answers
   }
 
@@ -252,20 +191,13 @@ export class Engine implements Executor {
 
   /** Tells that something changed, in whatever process, so that who shows it looks again: a hint, a few a second at most. For a started engine. */
   watch(listener: (change: Change) => void): Stop {
-    return this.#feed.watch(listener)
+    return this.#duties.watch(listener)
   }
 
   status(): EngineStatus {
-    const { answered, trusted } = this.#heartbeat
+    const { answered, trusted, ...said } = this.#duties.status()
     const problems = findProblems({ stopped: !!this.#stopped, started: !!this.#started, answered, trusted })
-    return {
-      ready: problems.length === 0,
-      problems,
-      worker: this.#worker.id || undefined,
-      leads: this.#leader.term !== undefined,
-      wakeUps: this.#listener.hears ? 'notifications' : 'heartbeat',
-      running: [...this.#worker.pools.values()].reduce((sum, pool) => sum + pool.running, 0),
-    }
+    return { ready: problems.length === 0, problems, ...said }
   }
 
   #prepare(): Promise<void> {
@@ -293,10 +225,7 @@ export class Engine implements Executor {
 
   async #start(): Promise<void> {
     await this.#prepare()
-    await this.#worker.start()
-    await this.#heartbeat.start()
-    await this.#listener.start()
-    this.#worker.wakeAll()
+    await this.#duties.start()
   }
 
   async #stop(): Promise<void> {
@@ -310,22 +239,10 @@ export class Engine implements Executor {
 
   async #leave(): Promise<void> {
     await this.#started?.catch(() => {})
-    if (this.#started) {
-      this.#leader.stop()
-      this.#scheduler.stop()
-      await this.#listener.stop()
-      await this.#worker.stop(this.#options.graceMs)
-      await this.#feed.stop()
-      await this.#heartbeat.stop()
-    }
+    if (this.#started) await this.#duties.stop()
     await this.#prepared?.catch(() => {})
     await this.#waker.flush()
     await this.#database.close()
-  }
-
-  /** Those that run here hear of a cancel now: when the caller knows, no handler of this process starts any more. Others are notified. */
-  #cancelHere(ids: Iterable<number>): void {
-    for (const id of ids) this.#worker.cancel(id)
   }
 
   #refuseIfStopped(): void {

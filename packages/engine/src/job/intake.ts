@@ -5,6 +5,7 @@
 import type { QueryClient } from '../postgres/client.ts'
 import type { Observer } from '../support/fact.ts'
 import { startSending, withSending } from '../support/trace.ts'
+import type { Witness } from '../support/witness.ts'
 import { type Enqueued, enqueueOn } from './enqueue.ts'
 import type { Enqueuer } from './enqueuer.ts'
 import { type EncodedRequest, encodeRequest, type JobRequest } from './request.ts'
@@ -12,8 +13,7 @@ import { type EncodedRequest, encodeRequest, type JobRequest } from './request.t
 export interface IntakeOptions {
   readonly enqueuer: Enqueuer
   readonly payloadBytesMax: () => number
-  /** Hears of each job. */
-  readonly tell: Observer | undefined
+  readonly witness: Witness
 }
 
 export class Intake {
@@ -52,7 +52,8 @@ export class Intake {
   }
 
   #tell(requests: readonly EncodedRequest[], enqueued: readonly Enqueued[]): void {
-    if (this.#options.tell) tellEnqueued(this.#options.tell, requests, enqueued)
+    const tell = this.#options.witness.jobs
+    if (tell) tellEnqueued(tell, requests, enqueued)
   }
 }
 
