@@ -31,6 +31,7 @@ const planted: [rule: string, what: string, file: string, forbidden: string, all
   ['package', 'the ground floor does not look up', 'packages/github/src/a.ts', '@sluice/collector', 'pg'],
   ['package', 'an application stands on the ground floor', 'packages/collector/src/a.ts', '@sluice/server', '@sluice/engine'],
   ['package', 'an app imports no app', 'apps/server/src/a.ts', '@sluice/cli', '@sluice/collector'],
+  ['package', 'nothing is built on the command line', 'packages/collector/src/a.ts', '@sluice/cli', '@sluice/engine'],
   ['door', 'no relative path out of a package', 'packages/collector/src/a.ts', '../../github/src/index.ts', '@sluice/github'],
   ['door', 'no subpath that is not exported', 'apps/server/src/a.ts', '@sluice/engine/job', '@sluice/engine/testing'],
   ['door', 'no door, no entry', 'apps/server/src/a.ts', '@sluice/unheard-of', '@sluice/freshness'],

@@ -22,8 +22,13 @@ const alone = 'The ground floor carries everything, so its parts know neither wh
 export const packageArrows: readonly Arrow[] = [
   {
     from: 'apps',
+    mayImport: [...applications, ...ground],
+    because: 'An app wires packages together; nothing is built on an app but the command line, which starts them.',
+  },
+  {
+    from: 'cli',
     mayImport: ['apps', ...applications, ...ground],
-    because: 'An app wires packages together, and the command line wires apps; no package is built on an app.',
+    because: 'The command line starts apps; nothing is built on it.',
   },
   ...applications.map((from) => ({ from, mayImport: [...applications, ...ground], because: meetByKinds })),
   ...ground.map((from) => ({ from, mayImport: [], because: alone })),
@@ -125,11 +130,11 @@ function packagesOf(files: Tree): Map<string, Package> {
   return packages
 }
 
-/** The package that a path lies in. All of `apps` share one row: an app may not import another. */
+/** The package that a path lies in. All of `apps` but the command line share one row: an app may not import another. */
 function packageOf(path: string): { folder: string; row: string } | undefined {
   const [kind, name] = path.split('/')
   if (kind === 'packages' && name) return { folder: `packages/${name}`, row: name }
-  return kind === 'apps' && name ? { folder: `apps/${name}`, row: 'apps' } : undefined
+  return kind === 'apps' && name ? { folder: `apps/${name}`, row: name === 'cli' ? name : 'apps' } : undefined
 }
 
 /** The engine's folder that a path lies in; `.` is the composition root. */

@@ -86,7 +86,11 @@ export class Stream {
       this.#pings += 1
       return
     }
-    const field = (name: string): string => frame.split('\n').find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? ''
+    const field = (name: string): string =>
+      frame
+        .split('\n')
+        .find((line) => line.startsWith(`${name}: `))
+        ?.slice(name.length + 2) ?? ''
     const heard = { id: field('id'), name: field('event'), data: JSON.parse(field('data')) }
     this.names.push(heard.name)
     this.ids.push(heard.id)
