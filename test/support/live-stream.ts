@@ -78,7 +78,7 @@ export class Stream {
     const frames = this.#rest.split('\n\n')
     this.#rest = frames.pop() ?? ''
     for (const frame of frames) this.#take(frame)
-    for (const check of [...this.#waiting]) check()
+    for (const check of this.#waiting) check()
   }
 
   #take(frame: string): void {
@@ -86,7 +86,11 @@ export class Stream {
       this.#pings += 1
       return
     }
-    const field = (name: string): string => frame.split('\n').find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? ''
+    const field = (name: string): string =>
+      frame
+        .split('\n')
+        .find((line) => line.startsWith(`${name}: `))
+        ?.slice(name.length + 2) ?? ''
     const heard = { id: field('id'), name: field('event'), data: JSON.parse(field('data')) }
     this.names.push(heard.name)
     this.ids.push(heard.id)
