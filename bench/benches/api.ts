@@ -46,8 +46,17 @@ export const apiBench: Bench = {
         },
       })
     }
-    const ratios = Object.fromEntries(questions.map((question) => [question, times[question].median('million') / times[question].median('thousand')]))
-    return { millionToThousand: Math.max(...Object.values(ratios)), ratios, connections, listMs: times.list.medians(), detailMs: times.detail.medians(), proof }
+    const ratios = Object.fromEntries(
+      questions.map((question) => [question, times[question].median('million') / times[question].median('thousand')]),
+    )
+    return {
+      millionToThousand: Math.max(...Object.values(ratios)),
+      ratios,
+      connections,
+      listMs: times.list.medians(),
+      detailMs: times.detail.medians(),
+      proof,
+    }
   },
 }
 

@@ -71,7 +71,7 @@ export class Props {
 
   async endedRun(): Promise<number> {
     const id = await this.run()
-    await eventually(async () => (await this.#http.engine.runs.find(id))?.finishedAt)
+    await eventually(async () => (await this.#http.engine.runs.find(id))?.finishedAt ?? undefined)
     return id
   }
 

@@ -78,7 +78,7 @@ export class Stream {
     const frames = this.#rest.split('\n\n')
     this.#rest = frames.pop() ?? ''
     for (const frame of frames) this.#take(frame)
-    for (const check of [...this.#waiting]) check()
+    for (const check of this.#waiting) check()
   }
 
   #take(frame: string): void {
