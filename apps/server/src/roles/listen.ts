@@ -15,7 +15,7 @@ export interface Wanted {
 /** Answers the address as others write it. */
 export async function listen(server: Server, { host, port, flag }: Wanted): Promise<string> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(explain(error, { host, port, flag })))
+    server.once('error', (error) => reject(explain(error, { host, port, flag }) as Error))
     server.listen({ host, port }, resolve)
   })
   return addressOf(server, host)
