@@ -7,7 +7,8 @@ const wide =
   /^(?:\p{Emoji_Presentation}|[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{20000}-\u{3FFFD}])/u
 /** Control characters, and those that turn the direction of the text around. */
 const dangerous = /\p{Cc}|[\u202A-\u202E\u2066-\u2069]/gu
-const painted = new RegExp(`${'\\x1b'}\\[[\\d;]*m`, 'g')
+// oxlint-disable-next-line no-control-regex -- colours that we have put there ourselves
+const painted = /\u001B\[[\d;]*m/g
 
 /** On one line, harmless. */
 export function plain(text: string): string {

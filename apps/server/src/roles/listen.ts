@@ -15,13 +15,13 @@ export interface Wanted {
 /** Answers the address as others write it. */
 export async function listen(server: Server, { host, port, flag }: Wanted): Promise<string> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(explain(error, { host, port, flag }) as Error))
+    server.once('error', (error) => reject(explain(error, { host, port, flag })))
     server.listen({ host, port }, resolve)
   })
   return addressOf(server, host)
 }
 
-export function explain(error: unknown, { host, port, flag }: Wanted): unknown {
+export function explain(error: Error, { host, port, flag }: Wanted): Error {
   const { code, message } = error as NodeJS.ErrnoException
   const address = `${host}:${port}`
   if (code === 'EADDRINUSE') return new RoleError('ADDRESS_IN_USE', { address, flag }, error)
