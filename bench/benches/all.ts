@@ -2,6 +2,7 @@
  * The benches by name.
  */
 import type { Bench } from '../bench.ts'
+import { apiBench } from './api.ts'
 import { delayedBench } from './delayed.ts'
 import { drainBench } from './drain.ts'
 import { enqueueBench } from './enqueue.ts'
@@ -24,6 +25,7 @@ export const benches = {
   recovery: recoveryBench,
   lanes: lanesBench,
   runs: runsBench,
+  api: apiBench,
 } satisfies Record<string, Bench>
 
 export const isBenchName = (name: string): name is keyof typeof benches => Object.hasOwn(benches, name)

@@ -12,14 +12,10 @@ import { startChild } from '../processes/start-child.ts'
 import { prove, proveBooked, proveDurable, proveKeyed } from '../proof.ts'
 import { within } from '../servers/postgres.ts'
 import { fill } from './fill.ts'
+import { finishedJobs } from './finished-jobs.ts'
 import { futureJobs } from './future-jobs.ts'
 
 const ours = 'sluice tuned'
-
-const finishedJobs = `
-  insert into sluice.job_ledger (id, kind, pool, lane, state, priority, payload, key, attempt, fence, worker, created_at, started_at, finished_at)
-  select n, 'bench.past', 'light', '', 'succeeded', 0, jsonb_build_object('n', n), 'bench.past#' || md5(n::text), 1, n, 1, at, at, at
-  from generate_series(1, $1::bigint) as n, sluice.now() as at`
 
 export const historyBench: Bench = {
   about: 'jobs a second of a drain with a million finished and a million future jobs around, against empty tables',

@@ -1,6 +1,7 @@
 /**
  * The program of every process of the bench: it is told a role and an input, plays the role, answers and ends.
  */
+import type { askApi } from '../roles/ask-api.ts'
 import type { delayed } from '../roles/delayed.ts'
 import type { drain } from '../roles/drain.ts'
 import type { enqueue } from '../roles/enqueue.ts'
@@ -8,6 +9,7 @@ import type { holdJobs } from '../roles/hold-jobs.ts'
 import type { idle } from '../roles/idle.ts'
 import type { oracle } from '../roles/oracle.ts'
 import type { sendSamples } from '../roles/send-samples.ts'
+import type { serveApi } from '../roles/serve-api.ts'
 import type { spend } from '../roles/spend.ts'
 import type { tellStarts } from '../roles/tell-starts.ts'
 import type { workInRuns } from '../roles/work-in-runs.ts'
@@ -24,6 +26,8 @@ export interface Roles {
   oracle: typeof oracle
   spend: typeof spend
   workInRuns: typeof workInRuns
+  serveApi: typeof serveApi
+  askApi: typeof askApi
 }
 export type RoleName = keyof Roles
 
@@ -40,6 +44,8 @@ const load: { [Name in RoleName]: () => Promise<Roles[Name]> } = {
   oracle: async () => (await import('../roles/oracle.ts')).oracle,
   spend: async () => (await import('../roles/spend.ts')).spend,
   workInRuns: async () => (await import('../roles/work-in-runs.ts')).workInRuns,
+  serveApi: async () => (await import('../roles/serve-api.ts')).serveApi,
+  askApi: async () => (await import('../roles/ask-api.ts')).askApi,
 }
 
 type Message = { role: RoleName; input: unknown } | { told: unknown }

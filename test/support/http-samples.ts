@@ -71,7 +71,7 @@ export class Props {
 
   async endedRun(): Promise<number> {
     const id = await this.run()
-    await eventually(async () => (await this.#http.engine.runs.find(id))?.finishedAt)
+    await eventually(async () => (await this.#http.engine.runs.find(id))?.finishedAt ?? undefined)
     return id
   }
 
@@ -158,6 +158,11 @@ export const samples: Readonly<Record<string, Make>> = {
     'GET',
     (props) => props.failed(),
     (id) => `/api/jobs/${id}/attempts`,
+  ),
+  '200 GET /api/jobs/{id}/log': at(
+    'GET',
+    (props) => props.failed(),
+    (id) => `/api/jobs/${id}/log?after=0&limit=10`,
   ),
   '200 GET /api/jobs/{id}/why': at(
     'GET',

@@ -213,7 +213,7 @@ export class Engine implements Executor {
 
   /** What its handlers logged, oldest first. */
   async jobLog(id: number, page: JobLogPage = {}): Promise<JobLine[]> {
-    return listJobLog(await this.#ready(), id, page)
+    return listJobLog(await this.#looking(), id, page)
   }
 
   async failed(page: { after?: number; limit?: number } = {}): Promise<Job[]> {

@@ -2,6 +2,7 @@
 import { connect } from 'node:net'
 import { expect } from 'vitest'
 import { eventually } from '../../../../test/support/database.ts'
+import { describeApi } from '../../../../test/support/http-description.ts'
 import { keyOf, test } from '../../../../test/support/http-scene.ts'
 import { startProxy } from '../../../../test/support/proxy.ts'
 
@@ -98,6 +99,8 @@ test('[E-27] while the database is away the answer is 503 and says when to try a
     expect(answer.body).not.toMatch(/ENOENT|ECONN|sock/i)
   }
   expect((await get('/livez')).statusCode).toBe(200)
+  const unknown = { authorization: `Bearer sluice_aaaaaaaaaa_${'x'.repeat(43)}` }
+  expect((await get('/readyz', unknown)).json()).toEqual({ ready: false })
 })
 
 test('[E-27] a connection that breaks on the way costs one answer', async ({ http, client }) => {
@@ -110,8 +113,8 @@ test('[E-27] a connection that breaks on the way costs one answer', async ({ htt
 })
 
 test('[O-03] what takes too long is answered with 504 and what to do', async ({ http, client }) => {
-  const { get, post } = await http({ options: { lookTime: '40ms' }, limits: { answerMsMax: 120 } })
-  const { id } = (await post('/api/jobs', { kind: 'idle' })).json()
+  const { get, post, engine } = await http({ options: { lookTime: '40ms' }, limits: { answerMsMax: 200 } })
+  const { id } = await engine.enqueue({ kind: 'idle', payload: {} })
   await client.query('begin')
   await client.query('lock table sluice.job in access exclusive mode')
   expect((await get(`/api/jobs/${id}`)).json()).toMatchObject({ status: 504, code: 'LOOK_TOO_LONG' })
@@ -144,4 +147,34 @@ test('[O-09] without a key nothing is read where keys are required, and probes s
   expect((await scene.get('/readyz', reader)).json()).toEqual({ ready: false, problems: ['the engine is not started'] })
   expect((await scene.post('/api/jobs', { kind: 'idle' }, reader)).json()).toMatchObject({ status: 403, code: 'ROLE_TOO_LOW' })
   expect((await scene.post('/api/jobs', { kind: 'idle' }, await keyOf(scene, 'operate'))).statusCode).toBe(201)
+})
+
+test('[O-03] the description is whole: every reference leads somewhere, every route says what it does and how it can end', async ({
+  http,
+}) => {
+  const { app } = await http()
+  const { document, operations } = await describeApi(app)
+  expect(document.openapi).toBe('3.1.0')
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name = '']) => name)
+  expect(references.filter((name) => !(name in document.components.schemas))).toEqual([])
+  const tags = document.tags.map(({ name }: { name: string }) => name)
+  for (const { method, path, statuses } of operations) {
+    const operation = document.paths[path][method.toLowerCase()]
+    expect(operation.summary, path).toMatch(/^\w/)
+    expect(tags).toEqual(expect.arrayContaining(operation.tags))
+    expect(statuses.filter((status) => status < 300).length, path).toBeGreaterThan(0)
+    for (const [status, response] of Object.entries<any>(operation.responses))
+      if (Number(status) >= 400 && path !== '/readyz')
+        expect(Object.keys(response.content), path).toEqual(['application/problem+json'])
+  }
+})
+
+test('[O-03] the page that shows it loads nothing from elsewhere and holds no script of its own', async ({ http }) => {
+  const { get } = await http()
+  const page = await get('/docs')
+  expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
+  expect(page.body).not.toMatch(/<script(?![^>]*src="\/docs\/docs\.js")|<style|style=|\son\w+=|https?:\/\//)
+  for (const [, url = ''] of page.body.matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g))
+    expect((await get(url)).statusCode, url).toBe(200)
+  expect((await get('/docs/docs.js')).body).not.toMatch(/innerHTML|insertAdjacentHTML|eval\(|https?:\/\//)
 })

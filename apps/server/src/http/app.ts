@@ -66,7 +66,7 @@ export async function createHttp({ engine, access, telemetry, config = {} }: Htt
   const methods = new Methods()
   methods.watch(app)
   const guard = new Guard(access)
-  const live = new LiveConnections(new Feed(engine as never, clock, limits.liveEventsMax), clock, limits)
+  const live = new LiveConnections(new Feed(engine, clock, limits.liveEventsMax), clock, limits)
   const replays = new Replays(engine, limits)
 
   app.addHook('onRequest', async (request, reply) => {

@@ -64,7 +64,10 @@ export class Guard {
 
   /** For routes that tell more to those who may read. */
   async mayRead(request: FastifyRequest): Promise<boolean> {
-    return !isRefusal(await this.#authenticate(request))
+    return this.#authenticate(request).then(
+      (caller) => !isRefusal(caller),
+      () => false, // the database is away: nobody can be told apart
+    )
   }
 
   /** For a sign-in: nobody yet, but it must come from our own page. */

@@ -6,10 +6,7 @@
  * that is loaded again or a phone that changes networks misses nothing.
  */
 import { randomBytes } from 'node:crypto'
-import type { Clock, Timer } from '@sluice/engine'
-export interface Change {
-  topic: string
-}
+import type { Change, Clock, Engine, Timer } from '@sluice/engine'
 
 export interface LiveEvent {
   readonly id: string
@@ -28,7 +25,7 @@ export interface Catchup {
 const lingerMs = 60_000
 
 export class Feed {
-  readonly #engine: { watch(l: (c: Change) => void): () => void }
+  readonly #engine: Pick<Engine, 'watch'>
   readonly #clock: Clock
   readonly #eventsMax: number
   readonly #listeners = new Set<(event: LiveEvent) => void>()
@@ -38,7 +35,7 @@ export class Feed {
   #stopWatching: (() => void) | undefined
   #leaving: Timer | undefined
 
-  constructor(engine: { watch(l: (c: Change) => void): () => void }, clock: Clock, eventsMax: number) {
+  constructor(engine: Pick<Engine, 'watch'>, clock: Clock, eventsMax: number) {
     this.#engine = engine
     this.#clock = clock
     this.#eventsMax = eventsMax

@@ -135,5 +135,13 @@ export const bulkAnswer = z
   .meta({ id: 'BulkAnswer' })
 
 export const logLine = z
-  .object({ at: z.date(), attempt: z.int(), message: z.string(), fields: z.unknown() })
+  .object({
+    id: z.int().describe('Give the last one as `after` to go on.'),
+    attempt: z.int(),
+    line: z.int().describe('Counts within the attempt, from 1.'),
+    at: z.date(),
+    level: z.enum(['info', 'warn']),
+    message: z.string(),
+    fields: z.record(z.string(), z.unknown()).nullable(),
+  })
   .meta({ id: 'LogLine' })

@@ -2,11 +2,11 @@
  * Jobs: looked at. Adding and steering them is in job-deeds.ts.
  */
 import { z } from 'zod'
-import { byId, listOf, splitPage } from '../fields.ts'
+import { byId, countInUrl, listOf, splitPage } from '../fields.ts'
 import { notFound } from '../problem.ts'
 import { type AddRoute, answer } from '../route.ts'
 import type { Ground } from './all.ts'
-import { attempt, explanation, job, jobQuery } from './job-schemas.ts'
+import { attempt, explanation, job, jobQuery, logLine } from './job-schemas.ts'
 
 export function addJobRoutes(add: AddRoute, { engine }: Ground): void {
   add({
@@ -50,6 +50,20 @@ export function addJobRoutes(add: AddRoute, { engine }: Ground): void {
     params: byId,
     answers: { 200: z.object({ items: z.array(attempt) }) },
     handle: async ({ params }) => answer(200, { items: await engine.attempts(params.id) }),
+  })
+  add({
+    method: 'GET',
+    url: '/api/jobs/:id/log',
+    action: 'jobs.read',
+    tag: 'jobs',
+    summary: 'What the handler of a job wrote down, oldest first',
+    params: byId,
+    query: z.strictObject({
+      after: countInUrl(0, Number.MAX_SAFE_INTEGER).exactOptional().describe('The id of the last line that is known.'),
+      limit: countInUrl(1, 500).exactOptional().describe('200 when left out.'),
+    }),
+    answers: { 200: z.object({ items: z.array(logLine) }) },
+    handle: async ({ params, query }) => answer(200, { items: await engine.jobLog(params.id, query) }),
   })
   add({
     method: 'GET',
