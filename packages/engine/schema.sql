@@ -1679,6 +1679,7 @@ declare
   trees bigint[] := case when of_tree is not null then array[of_tree, -of_tree]
                          when of_run is not null then (select array_remove(array[r.finalizer_job, -r.finalizer_job, r.root_job, -r.root_job], null)
                                                        from sluice.run r where r.id = of_run) end;
+  running record;
   rows refcursor;
   one sluice.any_job;
   found_jobs integer := 0;
@@ -1695,6 +1696,9 @@ begin
     open rows for select j.* from sluice.any_job j where j.shelf = 'failed' and j.id < before order by j.id desc;
   elsif states = '{canceled}' then
     open rows for select j.* from sluice.any_job j where not j.live and j.shelf = 'canceled' and j.id < before order by j.id desc;
+  elsif states = '{running}' then
+    select * into running from sluice.running_jobs(look);
+    open rows for select j.* from sluice.any_job j where j.live and j.id = any(running.ids) and j.id < before order by j.id desc;
   elsif states <@ '{scheduled,ready,paused,running}' then
     open rows for select j.* from sluice.any_job j where j.live and j.id < before order by j.id desc;
   elsif states <@ '{succeeded,canceled}' then
@@ -1734,6 +1738,12 @@ begin
   end loop;
   close rows;
   job := null;
+  if states = '{running}' and coalesce(trees, '{}') = '{}' and of_run is null and of_tree is null then
+    looked := running.looked;
+    if next is null and not running.cut then looked_until := null; end if;
+  elsif next is null then
+    looked_until := null;
+  end if;
   return next;
 end $function$;
 
@@ -1890,6 +1900,7 @@ begin
   end loop;
   close rows;
   run := null;
+  if next is null then looked_until := null; end if;
   return next;
 end $function$;
 
@@ -2578,6 +2589,37 @@ begin
     page := page - n;
     exit when page <= 0;
     after := 0;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.running_jobs(look integer, OUT ids bigint[], OUT looked integer, OUT cut boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  at_pool text := '';
+  at_lane text := '';
+  head bigint[];
+  n integer;
+begin
+  ids := '{}';
+  looked := 0;
+  loop
+    select j.pool, j.lane into at_pool, at_lane from sluice.job j
+    where j.shelf is null and (j.pool, j.lane) > (at_pool, at_lane) order by j.pool, j.lane, j.rank, j.id limit 1;
+    cut := found and looked >= look;
+    exit when not found or cut;
+    select coalesce(array_agg(q.id) filter (where q.state = 'running'), '{}'), count(*) into head, n
+    from (select j.id, j.state from sluice.job j where j.shelf is null and j.pool = at_pool and j.lane = at_lane order by j.pool, j.lane, j.rank, j.id
+          limit least(case when at_lane = '' then 2000 else 100 end, look - looked)) q;
+    ids := ids || head;
+    looked := looked + n;
   end loop;
 end $function$;
 

@@ -77,6 +77,7 @@ const lists: [name: string, statement: [string, unknown[]], most: number][] = [
   ['failed jobs', jobs({ states: ['failed'] }), page + 1],
   ['canceled jobs', jobs({ states: ['canceled'] }), page + 1],
   ['succeeded jobs', jobs({ states: ['succeeded'] }), page + 10],
+  ['running jobs', jobs({ states: ['running'] }), look + 1],
   ['jobs of a run', jobs({ run: 3 }), page + 1],
   ['jobs of a tree', jobs({ tree: 2000 }), page + 1],
   ['jobs of a group of dead letters', jobs({ states: ['failed'], error: '0000000000000000' }), look + 1],

@@ -28,7 +28,7 @@ as $$ select left(md5(jsonb_build_array(kind, e.code, sluice.mask_error(coalesce
       from jsonb_to_record(coalesce(error, '{}')) as e(code text, message text) $$;
 
 -- The group of a dead letter, worked out once, when it dies: thousands of them can then be grouped without a look at their stacks. Null for all others, so
--- that a claim changes nothing here either.
+-- that a claim changes nothing here either; enqueue and claim take what they took without it (measured side by side, no difference).
 alter table sluice.job add column fingerprint text collate "C" generated always as (case when state = 'failed' then sluice.error_fingerprint(kind, error) end) stored;
 
 -- Live and finished jobs as one. `shelf` and `live` let a list say which of the two it wants in words that indexes understand.
@@ -41,8 +41,35 @@ select l.id, l.kind, l.pool, l.lane, l.owner, l.state, l.priority, l.payload, l.
        null::timestamptz, l.created_at, l.started_at, l.finished_at, null::timestamptz, l.error, null, l.state, false
 from sluice.job_ledger l;
 
+-- Jobs that run. They lie among those that are ready, at the head of their pool and lane, because claims go in that order; so it steps from lane to lane and
+-- looks at the first few of each, at `look` in all. `cut` says that it stopped before the last lane.
+create function sluice.running_jobs(look integer, out ids bigint[], out looked integer, out cut boolean)
+language plpgsql stable
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off set plan_cache_mode = force_generic_plan
+as $$
+declare
+  at_pool text := '';
+  at_lane text := '';
+  head bigint[];
+  n integer;
+begin
+  ids := '{}';
+  looked := 0;
+  loop
+    select j.pool, j.lane into at_pool, at_lane from sluice.job j
+    where j.shelf is null and (j.pool, j.lane) > (at_pool, at_lane) order by j.pool, j.lane, j.rank, j.id limit 1;
+    cut := found and looked >= look;
+    exit when not found or cut;
+    select coalesce(array_agg(q.id) filter (where q.state = 'running'), '{}'), count(*) into head, n
+    from (select j.id, j.state from sluice.job j where j.shelf is null and j.pool = at_pool and j.lane = at_lane order by j.pool, j.lane, j.rank, j.id
+          limit least(case when at_lane = '' then 2000 else 100 end, look - looked)) q;
+    ids := ids || head;
+    looked := looked + n;
+  end loop;
+end $$;
+
 -- One page of jobs, newest first. Rows with a job are the page; the last row has none and says how many rows were looked at, when the last of them was made,
--- and before which id the next page begins (null: nothing is left). `look` bounds the rows; payloads are bounded in bytes, those that a search reads and those
+-- if there are more, and before which id the next page begins (null: nothing is left). `look` bounds the rows; payloads are bounded in bytes, those that a search reads and those
 -- that are answered. Rows are fetched one by one, so that a page which is soon full looks at little.
 -- `trees` are looked through one after the other, each from its youngest member to its root. A range of one root, not an equality, is what makes the planner
 -- take the index by root: with an equality any index by id has the right order, and it would walk a day of strangers.
@@ -66,6 +93,7 @@ declare
   trees bigint[] := case when of_tree is not null then array[of_tree, -of_tree]
                          when of_run is not null then (select array_remove(array[r.finalizer_job, -r.finalizer_job, r.root_job, -r.root_job], null)
                                                        from sluice.run r where r.id = of_run) end;
+  running record;
   rows refcursor;
   one sluice.any_job;
   found_jobs integer := 0;
@@ -82,6 +110,9 @@ begin
     open rows for select j.* from sluice.any_job j where j.shelf = 'failed' and j.id < before order by j.id desc;
   elsif states = '{canceled}' then
     open rows for select j.* from sluice.any_job j where not j.live and j.shelf = 'canceled' and j.id < before order by j.id desc;
+  elsif states = '{running}' then
+    select * into running from sluice.running_jobs(look);
+    open rows for select j.* from sluice.any_job j where j.live and j.id = any(running.ids) and j.id < before order by j.id desc;
   elsif states <@ '{scheduled,ready,paused,running}' then
     open rows for select j.* from sluice.any_job j where j.live and j.id < before order by j.id desc;
   elsif states <@ '{succeeded,canceled}' then
@@ -121,6 +152,12 @@ begin
   end loop;
   close rows;
   job := null;
+  if states = '{running}' and coalesce(trees, '{}') = '{}' and of_run is null and of_tree is null then
+    looked := running.looked;
+    if next is null and not running.cut then looked_until := null; end if;
+  elsif next is null then
+    looked_until := null;
+  end if;
   return next;
 end $$;
 
@@ -167,6 +204,7 @@ begin
   end loop;
   close rows;
   run := null;
+  if next is null then looked_until := null; end if;
   return next;
 end $$;
 

@@ -118,6 +118,20 @@ test('[O-03] a filter that fits rarely answers short pages and says how far it l
   })
 })
 
+test('[O-03] what runs is found among any number that are ready, in the open lane and in others', async ({ engines, client }) => {
+  const { inspect } = engines()
+  await inspect.jobs()
+  await store(client, 'job', live(1, 20_000))
+  await client.query(
+    `update sluice.job set state = 'running', worker = 1, lane = case when id > 2 then 'l' || id else '' end where id <= 4 or id in (1999, 2000)`,
+  )
+  const { items, next, looked } = await inspect.jobs({ state: 'running' })
+  expect([items.map(({ id }) => id), next]).toEqual([[2000, 1999, 4, 3, 2, 1], undefined])
+  expect(looked).toEqual({ rows: 2_004, until: undefined })
+  const { items: walked } = await walk((page) => inspect.jobs({ state: 'running' }, page), 4)
+  expect(walked.map(({ id }) => id)).toEqual([2000, 1999, 4, 3, 2, 1])
+})
+
 test('[O-03] a search by payload looks through the newest and finds what contains it', async ({ engines, client }) => {
   const { inspect } = engines()
   await inspect.jobs()

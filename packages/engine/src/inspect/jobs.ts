@@ -51,5 +51,5 @@ export function splitEnd<Row extends ListEnd>(rows: readonly Row[]): { items: Ro
 export function endOf(list: string, end: ListEnd, filtered: boolean): { next: string | undefined; looked?: Looked } {
   const next = end.next === null ? undefined : writeCursor(list, end.next)
   if (!filtered) return { next }
-  return { next, looked: { rows: end.looked, until: end.next === null ? undefined : (end.lookedUntil ?? undefined) } }
+  return { next, looked: { rows: end.looked, until: end.lookedUntil ?? undefined } }
 }
