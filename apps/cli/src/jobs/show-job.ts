@@ -1,7 +1,7 @@
 /**
  * One job: what it is, what became of its attempts, and what it waits for.
  */
-import type { Attempt, Engine, Job } from '@sluice/engine'
+import type { Attempt, Engine, Job, JobLine } from '@sluice/engine'
 import { idOf } from '../session/choices.ts'
 import { CommandError, exit } from '../session/exit.ts'
 import type { Call } from '../session/tree.ts'
@@ -15,8 +15,16 @@ export async function showJob({ session, args: [text = ''] }: Call): Promise<voi
   const id = idOf(text)
   const { engine } = await session.system()
   const job = await findOr404(engine, id)
-  const [attempts, why] = await Promise.all([engine.attempts(id), engine.why(id)])
-  session.output.answer({ ...job, attempts, why }, (terminal) => describeJob(job, attempts, why.text, session.now(), terminal))
+  const [attempts, why, log] = await Promise.all([engine.attempts(id), engine.why(id), engine.jobLog(id)])
+  session.output.answer({ ...job, attempts, why, log }, (terminal) =>
+    [
+      describeJob(job, why.text, session.now(), terminal),
+      describeAttempts(attempts, session.now(), terminal),
+      describeLog(log, terminal),
+    ]
+      .filter((part) => part !== '')
+      .join('\n\n'),
+  )
 }
 
 export async function explainJob({ session, args: [text = ''] }: Call): Promise<void> {
@@ -38,9 +46,9 @@ export async function findOr404(engine: Engine, id: number): Promise<Job> {
   return job
 }
 
-function describeJob(job: Job, attempts: readonly Attempt[], why: string, now: number, terminal: Terminal): string {
+function describeJob(job: Job, why: string, now: number, terminal: Terminal): string {
   const isOver = job.finishedAt !== null
-  const fields = renderFields(
+  return renderFields(
     [
       { title: 'job', text: `${job.id}  ${plain(job.kind)}` },
       { title: 'state', text: job.state, colour: colourOf(job.state) },
@@ -61,8 +69,11 @@ function describeJob(job: Job, attempts: readonly Attempt[], why: string, now: n
     ],
     terminal,
   )
-  if (attempts.length === 0) return fields
-  const table = renderTable(
+}
+
+function describeAttempts(attempts: readonly Attempt[], now: number, terminal: Terminal): string {
+  if (attempts.length === 0) return ''
+  return renderTable(
     [
       { title: 'try', value: ({ attempt }) => attempt, align: 'right' },
       { title: 'outcome', value: ({ outcome }) => outcome },
@@ -74,7 +85,16 @@ function describeJob(job: Job, attempts: readonly Attempt[], why: string, now: n
     attempts,
     terminal,
   )
-  return `${fields}\n\n${table}`
+}
+
+/** Oldest first, as it was written. */
+function describeLog(lines: readonly JobLine[], terminal: Terminal): string {
+  return lines
+    .map(({ at, message, fields }) => {
+      const rest = fields === null ? '' : ` ${terminal.paint('dim', plain(JSON.stringify(fields)))}`
+      return `${terminal.paint('dim', at.toISOString().slice(11, 23))}  ${plain(message)}${rest}`
+    })
+    .join('\n')
 }
 
 function originOf({ parent, root, run, event }: Job): string {

@@ -24,7 +24,7 @@ export async function rotateMasterKey({ session, options }: Call): Promise<numbe
     )
     return exit.ok
   }
-  const { engine } = await session.system()
+  const { engine } = await session.system({ secrets: true })
   const { keyId, resealed, left, unreadable } = await engine.secrets.rotate()
   output.answer({ keyId, resealed, left, unreadable }, () => `${resealed} sealed anew under ${keyId}, ${left} left.`)
   for (const { name, code } of unreadable) output.warn(`${plain(name)} cannot be opened: ${code}`)

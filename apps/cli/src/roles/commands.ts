@@ -3,7 +3,7 @@
  */
 import type { RoleName } from '@sluice/server'
 import { fields } from '@sluice/server/fields'
-import type { Choice, Leaf } from '../session/tree.ts'
+import type { Act, Choice, Leaf } from '../session/tree.ts'
 
 /** These belong to every command. */
 const global = new Set(['database', 'data'])
@@ -14,7 +14,7 @@ const flags: Choice[] = fields
 
 const without = (...names: string[]): Choice[] => flags.filter(({ flags }) => !names.some((name) => flags.startsWith(name)))
 
-const load = (role: RoleName) => async (): Promise<import('../session/tree.ts').Act> => {
+const load = (role: RoleName) => async (): Promise<Act> => {
   const { runRole } = await import('./run-role.ts')
   return (call) => runRole(role, call)
 }

@@ -66,6 +66,6 @@ function nextSteps(role: RoleName, address: string | undefined, firstKey: string
   if (role === 'worker' || role === 'scheduler') return ['  try   sluice status']
   if (!address) return []
   const key = firstKey ? ' -H "authorization: Bearer $KEY"' : ''
-  const body = `'{"kind":"sluice.ping","payload":{"message":"hello"}}'`
+  const body = `'{"kind":"sluice.ping"}'`
   return [`  try   curl ${address}/api/jobs${key} -H 'content-type: application/json' -d ${body}`, `  docs  ${address}/docs`]
 }

@@ -4,7 +4,7 @@
 import { oneOf, owner, paging, reason, wait } from '../session/choices.ts'
 import type { Noun } from '../session/tree.ts'
 
-export const runStates = ['created', 'planning', 'running', 'finalizing', 'completed', 'failed', 'canceled'] as const
+const runStates = ['created', 'planning', 'running', 'finalizing', 'completed', 'failed', 'canceled'] as const
 
 export const runs: Noun = {
   name: 'runs',

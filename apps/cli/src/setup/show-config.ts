@@ -34,7 +34,7 @@ function textOf(value: unknown): string {
   if (value === null) return '–'
   if (typeof value === 'string') return value
   if (Array.isArray(value)) return value.length === 0 ? '–' : value.join(', ')
-  if (typeof value !== 'object') return String(value)
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   return Object.entries(value as Record<string, { core: number; max: number }>)
     .map(([name, { core, max }]) => `${name}=${core}-${max}`)
     .join(',')

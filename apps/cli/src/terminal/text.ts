@@ -5,8 +5,9 @@
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 const wide =
   /^(?:\p{Emoji_Presentation}|[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{20000}-\u{3FFFD}])/u
-// Control characters, and those that turn the direction of the text around.
-const dangerous = /[\u0000-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g
+/** Control characters, and those that turn the direction of the text around. */
+const dangerous = /\p{Cc}|[\u202A-\u202E\u2066-\u2069]/gu
+// oxlint-disable-next-line no-control-regex -- colours that we have put there ourselves
 const painted = /\u001B\[[\d;]*m/g
 
 /** On one line, harmless. */

@@ -13,7 +13,7 @@ export interface DescribedField {
   readonly place: string
 }
 
-export const redacted = '[redacted]'
+const redacted = '[redacted]'
 
 export function describeConfig(config: Config): DescribedField[] {
   return fields.map(({ name, secret }) => {

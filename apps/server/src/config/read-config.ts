@@ -84,7 +84,7 @@ export function readConfig({ flags = {}, env, file, cwd }: Sources): Config {
   }
 }
 
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host)
 }
 

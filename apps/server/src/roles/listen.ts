@@ -21,7 +21,7 @@ export async function listen(server: Server, { host, port, flag }: Wanted): Prom
   return addressOf(server, host)
 }
 
-export function explain(error: unknown, { host, port, flag }: Wanted): unknown {
+export function explain(error: Error, { host, port, flag }: Wanted): Error {
   const { code, message } = error as NodeJS.ErrnoException
   const address = `${host}:${port}`
   if (code === 'EADDRINUSE') return new RoleError('ADDRESS_IN_USE', { address, flag }, error)

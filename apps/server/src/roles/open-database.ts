@@ -24,6 +24,6 @@ export async function openDatabase(config: Config, { make, say }: DatabaseWishes
   return findDatabase({ env: {}, dataFolder: folder, log: say })
 }
 
-export function localFolder({ data }: Pick<Config, 'data'>): string {
+function localFolder({ data }: Pick<Config, 'data'>): string {
   return join(data, 'postgres')
 }

@@ -23,10 +23,12 @@ export interface System {
 
 export interface SystemWishes {
   readonly log?: Log
+  /** Whether the command opens secrets. The others work without a master key, also where it is not usable. */
+  readonly secrets?: boolean
 }
 
-export async function openSystem(config: Config, { log = standardErrorLog }: SystemWishes = {}): Promise<System> {
-  const secrets = await openKeyRing(config, { make: false })
+export async function openSystem(config: Config, { log = standardErrorLog, ...wishes }: SystemWishes = {}): Promise<System> {
+  const secrets = wishes.secrets ? await openKeyRing(config, { make: false }) : undefined
   const database = await openDatabase(config, { make: false, say: () => {} })
   const engine = createEngine({
     database: database.url,

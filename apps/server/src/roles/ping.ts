@@ -16,8 +16,9 @@ export const ping = defineKind('sluice.ping', {
   }),
   retry: exponential({ first: '1s', factor: 2, cap: '30s', attempts: 5 }),
   timeout: '11m',
-  async run({ payload, attempt, signal }) {
-    const { failTimes = 0, takeMs = 0 } = payload
+  async run({ payload, attempt, signal, log }) {
+    const { message, failTimes = 0, takeMs = 0 } = payload
+    log(message ?? 'pong')
     if (takeMs > 0) await wait(takeMs, undefined, { signal })
     if (attempt <= failTimes) throw new Error(`failed as asked: ${attempt} of ${failTimes}`)
   },

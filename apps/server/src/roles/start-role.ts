@@ -121,7 +121,7 @@ async function openApi(parts: Parts, { host, port }: Config, closers: Closers, v
   const { createHttp } = await import('../http/app.ts')
   const app = await createHttp({ ...parts, config: version === undefined ? {} : { version } })
   closers.push(() => app.close())
-  await app.listen({ host, port }).catch((error: unknown) => {
+  await app.listen({ host, port }).catch((error: Error) => {
     throw explain(error, { host, port, flag: '--port' })
   })
   return addressOf(app.server, host)

@@ -1,0 +1,144 @@
+import { ping } from '@sluice/server'
+import { describe, expect, onTestFinished } from 'vitest'
+import { eventually } from '../../../../test/support/database.ts'
+import { draw, hasTerminal } from '../../../../test/support/pseudo-terminal.ts'
+import { test } from '../../../../test/support/sluice.ts'
+import { findConcerns, type Status } from './read-status.ts'
+
+const none = { count: 0, more: false }
+const calm: Omit<Status, 'concerns' | 'oldestReady'> = {
+  at: new Date(600_000),
+  jobs: { scheduled: none, ready: none, paused: none, running: none, failed: none },
+  ledger: { about: 0, days: 0 },
+  runs: { created: none, running: none, finalizing: none, completed: none, failed: none, canceled: none },
+  pools: [{ name: 'light', workers: 1, core: 5, max: 10, running: 0, ready: none, next: undefined, paused: null }],
+  processes: { alive: 1, stopping: 0, lost: 0 },
+  workers: [],
+  leader: { term: 1, worker: 1, name: 'up', until: new Date(610_000) },
+  lanesClosed: none,
+  deadLetters: [],
+}
+const pool = { name: 'light', workers: 1, core: 5, max: 10, running: 0, ready: none, next: undefined, paused: null }
+const nobody = { term: 1, worker: undefined, name: undefined, until: undefined }
+
+describe('[O-06] what somebody should look at', () => {
+  const cases: [sentence: string, changed: Partial<typeof calm>, told: RegExp[]][] = [
+    ['nothing, when all is well', {}, []],
+    ['that no process runs', { leader: nobody, processes: { alive: 0, stopping: 0, lost: 0 } }, [/^No process runs/]],
+    ['that nobody leads', { leader: nobody }, [/^Nobody leads/]],
+    [
+      'that a process is lost',
+      { processes: { alive: 1, stopping: 0, lost: 2 } },
+      [/^2 processes are lost; the leader takes care/],
+    ],
+    [
+      'that a pool is paused',
+      { pools: [{ ...pool, paused: { reason: 'night', since: new Date(0) } }] },
+      [/^Pool light is paused: night\.$/],
+    ],
+    [
+      'that a pool has no worker',
+      { pools: [{ ...pool, workers: 0, ready: { count: 3, more: false } }] },
+      [/^Pool light has ready jobs/],
+    ],
+    [
+      'that a job waits for long',
+      { pools: [{ ...pool, next: { job: 7, since: new Date(0) } }] },
+      [/job 7 has been ready for 10m/],
+    ],
+    ['that jobs have failed', { jobs: { ...calm.jobs, failed: { count: 1, more: false } } }, [/^1 job has failed for good/]],
+  ]
+  test.for(cases)('[O-06] %s', ([, changed, told]) => {
+    expect(findConcerns({ ...calm, ...changed })).toEqual(told.map((one) => expect.stringMatching(one)))
+  })
+})
+
+describe('[O-06] sluice status', () => {
+  test('[O-06] tells jobs, processes and leader, and does not count itself', async ({ sluice, engines }) => {
+    await sluice(['migrate'])
+    const engine = engines({ kinds: [ping], name: 'up here:1' })
+    await engine.start()
+    await engine.enqueue(ping({}, { delay: '1h' }))
+    const { out, code } = await sluice(['status', '--json'])
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({
+      jobs: { scheduled: { count: 1, more: false }, ready: { count: 0 } },
+      processes: { alive: 1, stopping: 0, lost: 0 },
+      leader: { name: 'up here:1' },
+      concerns: [],
+    })
+    const text = (await sluice(['status'])).out
+    expect(text).toMatch(/^All is well\.$/m)
+    expect(text).toMatch(/^jobs +0 ready, 0 running, 1 scheduled$/m)
+  })
+
+  test('[O-06] --watch --json tells each change in a line, and ends when it is told to', async ({ sluice, start, engines }) => {
+    await sluice(['migrate'])
+    const engine = engines({ kinds: [ping] })
+    await engine.start()
+    const watching = start(['status', '--watch', '--json'])
+    const lines = (): any[] =>
+      watching.out
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line))
+    await eventually(() => lines().length > 0)
+    expect(lines()[0].processes.alive).toBe(1)
+    await engine.enqueue(ping({}, { delay: '1h' }))
+    await eventually(() => lines().at(-1).jobs.scheduled.count === 1)
+    watching.signal('SIGTERM')
+    expect((await watching.ended).code).toBe(0)
+  })
+})
+
+describe.skipIf(!hasTerminal)('[O-06] on a terminal', () => {
+  test('[O-06] --watch draws a page, draws it again on a change, and gives the terminal back', async ({
+    folder,
+    database,
+    sluice,
+    engines,
+  }) => {
+    await sluice(['migrate'])
+    const engine = engines({ kinds: [ping] })
+    await engine.start()
+    const page = draw(['status', '--watch'], { cwd: folder, env: { DATABASE_URL: database.url } })
+    onTestFinished(() => page.kill())
+    await eventually(() => page.screen.includes('All is well.'))
+    expect(page.screen).toContain('\u001B[?1049h')
+    await engine.enqueue(ping({}, { delay: '1h' }))
+    await eventually(() => page.screen.includes('1 \u001B[2mscheduled'))
+    page.press('q')
+    expect(await page.ended).toBe(0)
+    expect(page.screen.trimEnd().endsWith('\u001B[?25h\u001B[?1049l')).toBe(true)
+  })
+
+  test('[O-06] a bar shows how far a bulk action is, and whoever says no changes nothing', async ({
+    folder,
+    database,
+    sluice,
+    engines,
+    client,
+  }) => {
+    await sluice(['migrate'])
+    const engine = engines({ kinds: [ping], pools: {} })
+    await engine.enqueueMany(Array.from({ length: 1_100 }, () => ping({}, { delay: '1h' })))
+    const cancel = (): ReturnType<typeof draw> => {
+      const page = draw(['jobs', 'bulk', 'cancel', '--kind', 'sluice.ping'], { cwd: folder, env: { DATABASE_URL: database.url } })
+      onTestFinished(() => page.kill())
+      return page
+    }
+    const live = async (): Promise<number> => Number((await client.query('select count(*) from sluice.job')).rows[0].count)
+    const no = cancel()
+    await eventually(() => no.screen.includes('cancel 1100 jobs? [y/N]'))
+    no.press('n\r')
+    expect(await no.ended).toBe(1)
+    expect(await live()).toBe(1_100)
+    const yes = cancel()
+    await eventually(() => yes.screen.includes('[y/N]'))
+    yes.press('y\r')
+    expect(await yes.ended).toBe(0)
+    expect(yes.screen).toContain('1100/1100')
+    expect(yes.screen).toContain('1100 canceled')
+    expect(await live()).toBe(0)
+  })
+})
