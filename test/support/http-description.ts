@@ -1,7 +1,7 @@
 /**
  * The API as it describes itself, read back from /openapi.json: what tests of all routes go by.
  */
-import type { FastifyInstance } from 'fastify'
+import type { App } from './http-scene.ts'
 
 export interface Schema {
   readonly $ref?: string
@@ -31,7 +31,7 @@ export interface Description {
   resolve(schema: Schema): Schema
 }
 
-export async function describeApi(app: FastifyInstance): Promise<Description> {
+export async function describeApi(app: App): Promise<Description> {
   const document: any = (await app.inject('/openapi.json')).json()
   const operations = Object.entries<Record<string, any>>(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]): Operation => {

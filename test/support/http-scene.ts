@@ -2,7 +2,6 @@
  * Fixtures for tests of the HTTP API: `http` makes an app on the test's own database and closes it afterwards; `keyOf` makes a key with a role.
  */
 import { type AnyKind, defineEvent, defineKind, defineRun, type Engine, type EngineOptions } from '@sluice/engine'
-import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { Access } from '../../apps/server/src/access/access.ts'
 import type { Role } from '../../apps/server/src/access/caller.ts'
 import { createHttp, type HttpConfig } from '../../apps/server/src/http/app.ts'
@@ -10,14 +9,17 @@ import { serverMigrations } from '../../apps/server/src/migrations.ts'
 import { createTelemetry } from '../../apps/server/src/telemetry/telemetry.ts'
 import { test as base } from './database.ts'
 
+export type App = Awaited<ReturnType<typeof createHttp>>
+type Response = Awaited<ReturnType<App['inject']>>
+
 export interface Http {
-  readonly app: FastifyInstance
+  readonly app: App
   readonly engine: Engine
   readonly access: Access
   /** What the server logged, a line each. */
   readonly lines: string[]
-  get(url: string, headers?: Record<string, string>): Promise<LightMyRequestResponse>
-  post(url: string, body?: unknown, headers?: Record<string, string>): Promise<LightMyRequestResponse>
+  get(url: string, headers?: Record<string, string>): Promise<Response>
+  post(url: string, body?: unknown, headers?: Record<string, string>): Promise<Response>
 }
 
 export interface HttpOptions extends HttpConfig {
@@ -36,7 +38,7 @@ export const walk = defineRun('walk', { plan: () => {} })
 
 export const test = base.extend<HttpScene>({
   http: async ({ engines }, use) => {
-    const open: FastifyInstance[] = []
+    const open: App[] = []
     await use(async ({ requireKeys = false, engine: given, options, ...config } = {}) => {
       const engine =
         given ?? engines({ migrations: [serverMigrations], kinds: [idle], runs: [walk], events: [happened], ...options })

@@ -20,7 +20,8 @@ import { describe } from './openapi.ts'
 import { explainError, headersOf, refuse, toProblem } from './problem.ts'
 import { Replays } from './replay.ts'
 import { routeAdder } from './route.ts'
-import { addRoutes, type HttpTelemetry } from './routes/all.ts'
+import { addRoutes } from './routes/all.ts'
+import type { HttpTelemetry } from './routes/ground.ts'
 
 export interface HttpConfig {
   /** What differs from `defaultLimits`. */

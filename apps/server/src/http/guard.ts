@@ -99,12 +99,7 @@ function targetOf({ params }: FastifyRequest): string | undefined {
   return first === undefined ? undefined : String(first)
 }
 
-/** That changes have to be JSON is a matter of the content type here, as it is for callers who are not asked where they come from. */
 export function toHttp({ status, code, title, detail, retryAfterSeconds }: Refusal): HttpRefusal {
-  const row = {
-    status: code === 'JSON_REQUIRED' ? 415 : status,
-    title,
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-  }
+  const row = { status, title, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }
   return new HttpRefusal({ code, row, detail })
 }

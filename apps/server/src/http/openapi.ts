@@ -4,6 +4,7 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
+import { refusals } from '../access/refusal.ts'
 import { engineProblems, httpProblems } from './problem-table.ts'
 import { tags } from './route.ts'
 
@@ -30,7 +31,7 @@ export async function describe(app: FastifyInstance, version: string): Promise<v
           session: {
             type: 'apiKey',
             in: 'cookie',
-            name: 'sluice_session',
+            name: 'sluice',
             description: 'The cookie of somebody who signed in to the dashboard.',
           },
         },
@@ -85,7 +86,11 @@ function withBody(operation: Operation): Operation {
 
 /** Every code with its status, for the page that explains them. */
 function problemList(): readonly { code: string; status: number; title: string; detail?: string }[] {
-  const all: Record<string, { status: number; title: string; detail?: string }> = { ...engineProblems, ...httpProblems }
+  const all: Record<string, { status: number; title: string; detail?: string }> = {
+    ...engineProblems,
+    ...refusals,
+    ...httpProblems,
+  }
   return Object.entries(all)
     .filter(([, { status }]) => status !== 500)
     .map(([code, { status, title, detail }]) => ({ code, status, title, ...(detail === undefined ? {} : { detail }) }))

@@ -115,7 +115,6 @@ export const httpProblems = {
     detail: 'The database is busy with others just now. Nothing was changed; try again.',
     retryAfterSeconds: 1,
   },
-  DATABASE_AWAY: away,
   LIVE_FULL: {
     status: 503,
     title: 'Too many live connections',

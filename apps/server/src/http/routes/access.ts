@@ -7,7 +7,7 @@ import { byName, done, listOf, name, paging, splitPage, text, time } from '../fi
 import { toHttp } from '../guard.ts'
 import { notFound } from '../problem.ts'
 import { type AddRoute, answer } from '../route.ts'
-import type { Ground } from './all.ts'
+import type { Ground } from './ground.ts'
 
 const role = z.enum(['read', 'operate', 'admin'])
 

@@ -3,7 +3,7 @@
  */
 import { z } from 'zod'
 import { type AddRoute, answer } from '../route.ts'
-import type { Ground } from './all.ts'
+import type { Ground } from './ground.ts'
 
 const readiness = z
   .object({

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { byId, done, nothing, text } from '../fields.ts'
 import { notFound, refuse } from '../problem.ts'
 import { type AddRoute, answer } from '../route.ts'
-import type { Ground } from './all.ts'
+import type { Ground } from './ground.ts'
 import { bulkAnswer, bulkRequest, enqueued, jobRequest } from './job-schemas.ts'
 
 export function addJobDeeds(add: AddRoute, { engine, limits }: Ground): void {

@@ -100,7 +100,7 @@ export const jobQuery = z.strictObject({
 })
 
 /** As it stands in a body. */
-export const jobFilter = z
+const jobFilter = z
   .strictObject({
     state: z.union([jobState, z.array(jobState).min(1).max(7)]).exactOptional(),
     kind: name.exactOptional(),

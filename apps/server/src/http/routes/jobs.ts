@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { byId, countInUrl, listOf, splitPage } from '../fields.ts'
 import { notFound } from '../problem.ts'
 import { type AddRoute, answer } from '../route.ts'
-import type { Ground } from './all.ts'
+import type { Ground } from './ground.ts'
 import { attempt, explanation, job, jobQuery, logLine } from './job-schemas.ts'
 
 export function addJobRoutes(add: AddRoute, { engine }: Ground): void {

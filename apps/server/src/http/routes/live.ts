@@ -4,7 +4,7 @@
 import { z } from 'zod'
 import { refuse } from '../problem.ts'
 import { type AddRoute, answer } from '../route.ts'
-import type { Ground } from './all.ts'
+import type { Ground } from './ground.ts'
 
 export function addLiveRoute(add: AddRoute, { live }: Ground): void {
   add({

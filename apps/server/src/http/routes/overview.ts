@@ -4,7 +4,7 @@
 import { z } from 'zod'
 import { listOf, paging } from '../fields.ts'
 import { type AddRoute, answer } from '../route.ts'
-import type { Ground } from './all.ts'
+import type { Ground } from './ground.ts'
 import { deadLetters, overview } from './overview-schemas.ts'
 
 export function addOverviewRoutes(add: AddRoute, { engine }: Ground): void {

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { byName, done, listOf, nothing, paging, withReason } from '../fields.ts'
 import { notFound } from '../problem.ts'
 import { type AddRoute, answer } from '../route.ts'
-import type { Ground } from './all.ts'
+import type { Ground } from './ground.ts'
 
 const owner = z
   .object({

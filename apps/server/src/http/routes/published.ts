@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { byId, countInUrl, id, idInUrl, json, name } from '../fields.ts'
 import { notFound } from '../problem.ts'
 import { type AddRoute, answer } from '../route.ts'
-import type { Ground } from './all.ts'
+import type { Ground } from './ground.ts'
 
 const published = z
   .object({

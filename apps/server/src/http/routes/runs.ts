@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { byId, id, json, listOf, name, nothing, paging, splitPage, text, withReason } from '../fields.ts'
 import { notFound, refuse } from '../problem.ts'
 import { type AddRoute, answer } from '../route.ts'
-import type { Ground } from './all.ts'
+import type { Ground } from './ground.ts'
 import { progress, run, runState, treeJob } from './run-schemas.ts'
 
 export function addRunRoutes(add: AddRoute, { engine }: Ground): void {

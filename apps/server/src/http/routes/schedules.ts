@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { byName, countInUrl, done, duration, id, nothing, resumed, text, withReason } from '../fields.ts'
 import { notFound } from '../problem.ts'
 import { type AddRoute, answer } from '../route.ts'
-import type { Ground } from './all.ts'
+import type { Ground } from './ground.ts'
 import { enqueued, jobOptions, jobRequest, storedError } from './job-schemas.ts'
 
 const overlap = z.enum(['allow', 'forbid', 'replace'])

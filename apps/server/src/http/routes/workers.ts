@@ -6,7 +6,7 @@ import type { Action } from '../../access/actions.ts'
 import { byName, done, nothing, resumed, withReason } from '../fields.ts'
 import { notFound } from '../problem.ts'
 import { type AddRoute, answer } from '../route.ts'
-import type { Ground } from './all.ts'
+import type { Ground } from './ground.ts'
 import { kind, leader, pool, worker } from './worker-schemas.ts'
 
 export function addWorkerRoutes(add: AddRoute, ground: Ground): void {
