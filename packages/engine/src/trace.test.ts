@@ -194,5 +194,7 @@ test('[O-07] what is no traceparent is refused, in TypeScript and in SQL', async
   const engine = engines({ kinds: [job] })
   for (const bad of ['nonsense', '00-00000000000000000000000000000000-00f067aa0ba902b7-01', given.toUpperCase(), `${given}0`])
     await expect(engine.enqueue(job({}, { trace: bad }))).rejects.toThrow(/trace/)
+  const sweep = defineRun('sweep', { plan: () => {} })
+  await expect(engine.runs.start(sweep({}), { trace: 'nonsense' })).rejects.toThrow(/trace/)
   await expect(client.query(`select sluice.enqueue('job', trace => 'nonsense')`)).rejects.toThrow(/traceparent/)
 })

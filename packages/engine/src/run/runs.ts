@@ -7,7 +7,7 @@ import { withDays } from '../job/missing-day.ts'
 import { retryJobs } from '../job/steer.ts'
 import { type Executor, type QueryClient } from '../postgres/client.ts'
 import { SluiceError, type StoredError } from '../support/errors.ts'
-import { startSending, withSending } from '../support/trace.ts'
+import { startSending, traceparentPattern, withSending } from '../support/trace.ts'
 import type { RunRequest } from './run-kind.ts'
 
 export type RunState = 'created' | 'planning' | 'running' | 'finalizing' | 'completed' | 'failed' | 'canceled'
@@ -61,6 +61,8 @@ export class Runs {
     const on = await this.#on()
     const client = options.client ?? on.pool
     const { trigger = 'manual', trace } = options
+    if (trace !== undefined && !traceparentPattern.test(trace))
+      throw new SluiceError('INVALID_OPTION', { field: 'trace', problem: 'is no W3C traceparent' })
     const sending = startSending('start', kind.kindName, 1, trace)
     const carried = JSON.stringify({ trace: sending?.trace ?? trace })
     const values = [kind.kindName, owner ?? null, JSON.stringify(payload ?? {}), trigger, kind.finalizer ?? null, carried]

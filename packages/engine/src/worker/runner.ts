@@ -33,6 +33,7 @@ export class Runner {
   readonly #executor: ExecutorDeps
   readonly #processes = new OwnProcesses()
   readonly #lines: LogBuffer
+  #tracer: Tracer | undefined
 
   constructor(options: RunnerOptions) {
     const { services, clock, random, scrub } = options
@@ -47,11 +48,15 @@ export class Runner {
     }
   }
 
+  /** Claims have come: an SDK may have been registered since the last ones. Once for all of them, because looking costs as much as the rest here. */
+  prepare(): void {
+    this.#tracer = findTracer()
+  }
+
   run(held: Held, kind: AnyKind): Verdict | Promise<Verdict> {
     if (held.stop.reason === 'canceled') return canceled
     if (this.#options.witness.jobs) this.#tellStarted(held)
-    const tracer = findTracer()
-    return tracer ? this.#runInSpan(tracer, held, kind) : this.#execute(held, kind)
+    return this.#tracer ? this.#runInSpan(this.#tracer, held, kind) : this.#execute(held, kind)
   }
 
   #execute(held: Held, kind: AnyKind): Verdict | Promise<Verdict> {

@@ -207,6 +207,7 @@ export class Worker implements Service {
   #admit(claims: Claim[]): Claim[] {
     const wasIdle = this.#held.size === 0
     const heldMs = this.#options.clock.monotonic()
+    this.#runner.prepare()
     const mine = claims.filter((claim) => {
       this.#held.hold(claim, heldMs)
       const known = this.#options.kinds.has(claim.kind)
