@@ -3,7 +3,13 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Context, type ContextManager, context, ROOT_CONTEXT, trace } from '@opentelemetry/api'
-import { BasicTracerProvider, InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+  type SpanProcessor,
+} from '@opentelemetry/sdk-trace-base'
 
 class Contexts implements ContextManager {
   readonly #storage = new AsyncLocalStorage<Context>()
@@ -41,9 +47,9 @@ export interface Tracing {
   stop(): Promise<void>
 }
 
-export function startTracing(): Tracing {
+export function startTracing(...more: SpanProcessor[]): Tracing {
   const exporter = new InMemorySpanExporter()
-  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
+  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter), ...more] })
   trace.setGlobalTracerProvider(provider)
   context.setGlobalContextManager(new Contexts())
   return {

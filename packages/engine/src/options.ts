@@ -12,7 +12,7 @@ import type { Schedule } from './schedule/schedule.ts'
 import { KeyRing } from './secret/key-ring.ts'
 import { type Clock, systemClock } from './support/clock.ts'
 import { type Duration, toMs } from './support/duration.ts'
-import { SluiceError } from './support/errors.ts'
+import { type Scrub, SluiceError } from './support/errors.ts'
 import type { Observer } from './support/fact.ts'
 import { noProbe, type Probe } from './support/fail-point.ts'
 import { type Log, standardErrorLog } from './support/log.ts'
@@ -70,6 +70,8 @@ export interface EngineOptions<Services = unknown> {
   readonly log?: Log
   /** Hears of everything that happens here, at once and in passing: for counters and charts. Must be quick. */
   readonly observe?: Observer
+  /** Takes secrets out of what handlers throw and log, before it is stored or told. */
+  readonly scrub?: Scrub
   readonly clock?: Clock
   readonly random?: () => number
   /** Called at named places; tests let the process die there. */
@@ -100,6 +102,7 @@ export interface Settled {
   readonly prepare: boolean
   readonly log: Log
   readonly observe: Observer | undefined
+  readonly scrub: Scrub | undefined
   readonly clock: Clock
   readonly random: () => number
   readonly probe: Probe
@@ -139,6 +142,7 @@ const schema = z.strictObject({
   observe: z
     .custom<Observer>((observe) => typeof observe === 'function', 'is no function; it is called with each fact')
     .optional(),
+  scrub: z.custom<Scrub>((scrub) => typeof scrub === 'function', 'is no function; it is called with text').optional(),
   prepare: z.boolean().optional(),
   // Durations are checked where they are read, the rest by its type.
   ...Object.fromEntries(
@@ -208,6 +212,7 @@ export function settleOptions(options: EngineOptions): Settled {
     prepare: options.prepare ?? true,
     log: options.log ?? standardErrorLog,
     observe: options.observe,
+    scrub: options.scrub,
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
     probe: options.probe ?? noProbe,

@@ -177,10 +177,24 @@ test('[O-07] without an SDK a trace that comes in is carried on as it is: to the
   expect((await engine.find(plain.id))?.trace).toBeNull()
 })
 
+test('[O-07] an SDK that throws costs its spans, not the job', async ({ engines }) => {
+  const broken = (): never => {
+    throw new Error('exporter gone')
+  }
+  tracing = startTracing({ onStart: broken, onEnd: broken, forceFlush: async () => {}, shutdown: async () => {} })
+  const job = defineKind('job', { run: async () => {} })
+  const engine = engines({ kinds: [job] })
+  await engine.start()
+  const { id } = await engine.enqueue(job({}))
+  await eventually(async () => (await engine.find(id))?.state === 'succeeded')
+})
+
 test('[O-07] what is no traceparent is refused, in TypeScript and in SQL', async ({ engines, client }) => {
   const job = defineKind('job', { run: () => {} })
   const engine = engines({ kinds: [job] })
   for (const bad of ['nonsense', '00-00000000000000000000000000000000-00f067aa0ba902b7-01', given.toUpperCase(), `${given}0`])
     await expect(engine.enqueue(job({}, { trace: bad }))).rejects.toThrow(/trace/)
+  const sweep = defineRun('sweep', { plan: () => {} })
+  await expect(engine.runs.start(sweep({}), { trace: 'nonsense' })).rejects.toThrow(/trace/)
   await expect(client.query(`select sluice.enqueue('job', trace => 'nonsense')`)).rejects.toThrow(/traceparent/)
 })

@@ -7,7 +7,7 @@ import { withDays } from '../job/missing-day.ts'
 import { retryJobs } from '../job/steer.ts'
 import { type Executor, type QueryClient } from '../postgres/client.ts'
 import { SluiceError, type StoredError } from '../support/errors.ts'
-import { startSending, withSending } from '../support/trace.ts'
+import { startSending, traceparentPattern, withSending } from '../support/trace.ts'
 import { finalizerOf, type RunRequest } from './run-kind.ts'
 
 export type RunState = 'created' | 'planning' | 'running' | 'finalizing' | 'completed' | 'failed' | 'canceled'
@@ -62,6 +62,8 @@ export class Runs {
     const client = options.client ?? on.pool
     const named = typeof kind === 'string' ? { kindName: kind, finalizer: await findFinalizer(on, kind) } : kind
     const { trigger = 'manual', trace } = options
+    if (trace !== undefined && !traceparentPattern.test(trace))
+      throw new SluiceError('INVALID_OPTION', { field: 'trace', problem: 'is no W3C traceparent' })
     const sending = startSending('start', named.kindName, 1, trace)
     const carried = JSON.stringify({ trace: sending?.trace ?? trace })
     const values = [named.kindName, owner ?? null, JSON.stringify(payload ?? {}), trigger, named.finalizer ?? null, carried]

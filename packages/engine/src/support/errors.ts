@@ -83,15 +83,19 @@ const messageCharsMax = 4_000
 const stackCharsMax = 8_000
 const codeCharsMax = 100
 
+/** Takes secrets out of text that is about to be stored or told. */
+export type Scrub = (text: string) => string
+
 /** Total: nothing that a handler throws, not even an error that throws when it is read, stops the loop that stores it. */
-export function storeError(thrown: unknown): StoredError {
+export function storeError(thrown: unknown, scrub: Scrub = (text) => text): StoredError {
   try {
-    if (!(thrown instanceof Error)) return { message: clip(describe(thrown), messageCharsMax) }
+    // Scrubbed before it is cut: half of a secret would not be known as one.
+    if (!(thrown instanceof Error)) return { message: clip(scrub(describe(thrown)), messageCharsMax) }
     const { message, name, stack, code } = thrown as { message?: unknown; name?: unknown; stack?: unknown; code?: unknown }
     return {
-      message: clip(describe(message || name), messageCharsMax),
+      message: clip(scrub(describe(message || name)), messageCharsMax),
       ...(typeof code === 'string' ? { code: clip(code, codeCharsMax) } : {}),
-      ...(typeof stack === 'string' ? { stack: clip(stack, stackCharsMax) } : {}),
+      ...(typeof stack === 'string' ? { stack: clip(scrub(stack), stackCharsMax) } : {}),
     }
   } catch {
     return { message: 'something was thrown that cannot be read' }

@@ -30,9 +30,8 @@ export function findTracer(): Tracer | undefined {
 
 /** A span around the statement that sends jobs or events. `trace` is what they carry. */
 export interface Sending {
+  readonly span: Span
   readonly trace: string | undefined
-  end(ids: readonly number[]): void
-  fail(error: unknown): void
 }
 
 /** `given` is a traceparent from outside; otherwise the active span is the parent. Nothing without an SDK. */
@@ -51,23 +50,11 @@ export function startSending(
     'messaging.destination.name': name,
     ...(count > 1 ? { 'messaging.batch.message_count': count } : {}),
   }
-  const parent = given === undefined ? context.active() : contextOf(given)
-  const span = tracer.startSpan(`${operation} ${name}`, { kind: SpanKind.PRODUCER, attributes }, parent)
-  return {
-    trace: traceparentOf(span.spanContext()),
-    end(ids) {
-      const [id] = ids
-      if (ids.length === 1 && id !== undefined) {
-        span.setAttribute('messaging.message.id', String(id))
-        if (operation === 'enqueue') span.setAttribute('sluice.job.id', id)
-      }
-      span.end()
-    },
-    fail(error) {
-      recordError(span, error)
-      span.end()
-    },
-  }
+  return harmless(() => {
+    const parent = given === undefined ? context.active() : contextOf(given)
+    const span = tracer.startSpan(`${operation} ${name}`, { kind: SpanKind.PRODUCER, attributes }, parent)
+    return { span, trace: traceparentOf(span.spanContext()) }
+  })
 }
 
 /** Sends within the span of it, if there is one. */
@@ -79,10 +66,17 @@ export async function withSending<T>(
   if (!sending) return act()
   try {
     const sent = await act()
-    sending.end(idsOf(sent))
+    const ids = idsOf(sent)
+    harmless(() => {
+      if (ids.length === 1) sending.span.setAttribute('messaging.message.id', String(ids[0]))
+      sending.span.end()
+    })
     return sent
   } catch (error) {
-    sending.fail(error)
+    harmless(() => {
+      recordError(sending.span, error)
+      sending.span.end()
+    })
     throw error
   }
 }
@@ -103,7 +97,7 @@ export function startRunning(
     readonly run: number | undefined
     readonly trace: string | undefined
   },
-): Running {
+): Running | undefined {
   const parent = job.trace === undefined ? ROOT_CONTEXT : contextOf(job.trace)
   const attributes: Attributes = {
     'messaging.system': 'sluice',
@@ -116,14 +110,27 @@ export function startRunning(
     'sluice.job.attempt': job.attempt,
     ...(job.run === undefined ? {} : { 'sluice.run.id': job.run }),
   }
-  const span = tracer.startSpan(`run ${job.kind}`, { kind: SpanKind.CONSUMER, attributes }, parent)
-  return { span, context: trace.setSpan(parent, span), trace: traceparentOf(span.spanContext()) }
+  return harmless(() => {
+    const span = tracer.startSpan(`run ${job.kind}`, { kind: SpanKind.CONSUMER, attributes }, parent)
+    return { span, context: trace.setSpan(parent, span), trace: traceparentOf(span.spanContext()) }
+  })
 }
 
 export function endRunning({ span }: Running, outcome: string, error: unknown): void {
-  span.setAttribute('sluice.job.outcome', outcome)
-  if (error !== undefined) recordError(span, error)
-  span.end()
+  harmless(() => {
+    span.setAttribute('sluice.job.outcome', outcome)
+    if (error !== undefined) recordError(span, error)
+    span.end()
+  })
+}
+
+/** Whoever looks on must not hurt the work: an SDK whose processor throws costs its spans, not the job. */
+function harmless<T>(act: () => T): T | undefined {
+  try {
+    return act()
+  } catch {
+    return undefined
+  }
 }
 
 function recordError(span: Span, error: unknown): void {

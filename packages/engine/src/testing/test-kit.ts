@@ -184,6 +184,7 @@ export class TestKit {
     const kind = this.#kinds.get(claim.kind) as AnyKind
     this.#held.hold(claim)
     const held = this.#held.find(claim) as Held
+    this.#runner.prepare()
     let ended: Verdict = await this.#runner.run(held, kind)
     this.#runner.end(held)
     const settler = new Settler({

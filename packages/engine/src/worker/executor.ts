@@ -9,7 +9,7 @@ import type { AnyKind } from '../job/kind.ts'
 import { isOutcome, type Outcome } from '../job/outcome.ts'
 import { type BudgetReport, checkReport } from '../lane/budget-report.ts'
 import type { Clock, Timer } from '../support/clock.ts'
-import { SluiceError } from '../support/errors.ts'
+import { type Scrub, SluiceError } from '../support/errors.ts'
 import type { Claim } from './claim.ts'
 import { judge, type Verdict } from './judge.ts'
 import type { StopSwitch } from './stop-switch.ts'
@@ -18,6 +18,7 @@ export interface ExecutorDeps {
   readonly services: unknown
   readonly clock: Clock
   readonly random: () => number
+  readonly scrub?: Scrub | undefined
   readonly compute: (kind: AnyKind, input: unknown, signal: AbortSignal) => Promise<unknown>
 }
 
@@ -33,7 +34,7 @@ export function execute(
   report: ((said: BudgetReport) => void) | undefined,
   log: JobContext<unknown>['log'],
 ): Verdict | Promise<Verdict> {
-  const verdict = (outcome: Outcome): Verdict => judge(claim, kind, outcome, deps.random())
+  const verdict = (outcome: Outcome): Verdict => judge(claim, kind, outcome, deps.random(), deps.scrub)
   let payload: unknown
   try {
     payload = kind.parse(JSON.parse(claim.payload))

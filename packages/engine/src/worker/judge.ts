@@ -5,7 +5,7 @@ import type { Kind } from '../job/kind.ts'
 import type { Done, Outcome } from '../job/outcome.ts'
 import { delayAfter } from '../job/retry.ts'
 import { sqlState } from '../postgres/transient.ts'
-import { type StoredError, storeError } from '../support/errors.ts'
+import { type Scrub, type StoredError, storeError } from '../support/errors.ts'
 import type { Claim } from './claim.ts'
 
 export type Verdict =
@@ -22,7 +22,7 @@ export const handBack: Verdict = { outcome: 'handed back', started: false }
 export const breakOff: Verdict = { outcome: 'handed back', started: true }
 export const canceled: Verdict = { outcome: 'canceled', error: undefined }
 
-export function judge(claim: Claim, kind: Pick<Kind, 'retry'>, outcome: Outcome, random: number): Verdict {
+export function judge(claim: Claim, kind: Pick<Kind, 'retry'>, outcome: Outcome, random: number, scrub?: Scrub): Verdict {
   switch (outcome.type) {
     case 'done':
       return {
@@ -34,11 +34,11 @@ export function judge(claim: Claim, kind: Pick<Kind, 'retry'>, outcome: Outcome,
     case 'snooze':
       return outcome.until ? { outcome: 'snooze', runAt: outcome.until } : { outcome: 'snooze', delayMs: outcome.afterMs ?? 0 }
     case 'fail':
-      return { outcome: 'failed', error: storeError(outcome.error) }
+      return { outcome: 'failed', error: storeError(outcome.error, scrub) }
     case 'cancel':
-      return { outcome: 'canceled', error: outcome.reason === undefined ? undefined : storeError(outcome.reason) }
+      return { outcome: 'canceled', error: outcome.reason === undefined ? undefined : storeError(outcome.reason, scrub) }
     case 'retry': {
-      const error = outcome.error === undefined ? undefined : storeError(outcome.error)
+      const error = outcome.error === undefined ? undefined : storeError(outcome.error, scrub)
       if (claim.attempt >= claim.maxAttempts)
         return { outcome: 'failed', error: error ?? { message: `gave up after ${claim.attempt} attempts` } }
       return { outcome: 'retry', delayMs: outcome.afterMs ?? delayAfter(kind.retry, claim.attempt, random), error }
@@ -47,7 +47,13 @@ export function judge(claim: Claim, kind: Pick<Kind, 'retry'>, outcome: Outcome,
 }
 
 /** What a job caused could not be stored. It is tried again like any failed attempt, but a chain of events does not get shorter by that. */
-export function judgeFailedWrite(claim: Claim, kind: Pick<Kind, 'retry'>, error: unknown, random: number): Verdict {
+export function judgeFailedWrite(
+  claim: Claim,
+  kind: Pick<Kind, 'retry'>,
+  error: unknown,
+  random: number,
+  scrub?: Scrub,
+): Verdict {
   const hopeless = ['EVENT_CYCLE', 'SL006'].includes(sqlState(error) ?? '')
-  return judge(claim, kind, { type: hopeless ? 'fail' : 'retry', error }, random)
+  return judge(claim, kind, { type: hopeless ? 'fail' : 'retry', error }, random, scrub)
 }

@@ -4,6 +4,7 @@ import { eventually, test } from '../../../../test/support/database.ts'
 import { defineKind } from '../job/kind.ts'
 import { done } from '../job/outcome.ts'
 import { delays, once } from '../job/retry.ts'
+import type { Fact } from '../support/fact.ts'
 import { createTestKit } from '../testing/index.ts'
 import { bytesPerAttemptMax, linesPerAttemptMax } from './log-buffer.ts'
 
@@ -156,6 +157,29 @@ test('[O-07] lines wait while the database is away and are stored when it is bac
     return found.length === 2 && found
   })
   expect(lines.map(({ message }) => message)).toEqual(['before', 'after'])
+})
+
+test('[O-10] secrets are taken out of what handlers log and throw before it is stored or told', async ({ engines }) => {
+  const facts: Fact[] = []
+  const leaky = defineKind('leaky', {
+    retry: once,
+    run: ({ log }) => {
+      log('using open-sesame', { header: 'Bearer open-sesame' })
+      throw new Error('refused: open-sesame')
+    },
+  })
+  const scrub = (text: string): string => text.replaceAll('open-sesame', '***')
+  const engine = engines({ kinds: [leaky], scrub, observe: (fact) => facts.push(fact) })
+  await engine.start()
+  const { id } = await engine.enqueue(leaky({}))
+  const lines = await eventually(async () => {
+    const found = await engine.jobLog(id)
+    return found.length === 1 && (await engine.find(id))?.state === 'failed' && found
+  })
+  const kept = JSON.stringify([lines, await engine.find(id), await engine.attempts(id), facts])
+  expect(kept).not.toContain('open-sesame')
+  expect(lines).toMatchObject([{ message: 'using ***', fields: { header: 'Bearer ***' } }])
+  expect(await engine.find(id)).toMatchObject({ error: { message: 'refused: ***' } })
 })
 
 test('[O-07] a page that cannot be is refused by name', async ({ engines }) => {

@@ -9,6 +9,7 @@ import { type NewLine, writeLines } from '../job/job-log.ts'
 import type { Database } from '../postgres/database.ts'
 import { isTransient } from '../postgres/transient.ts'
 import { type Clock, pause, type Timer } from '../support/clock.ts'
+import type { Scrub } from '../support/errors.ts'
 import type { Log } from '../support/log.ts'
 import type { Claim } from './claim.ts'
 
@@ -39,6 +40,7 @@ export interface LogBufferOptions {
   readonly database: Database
   readonly clock: Clock
   readonly log: Log
+  readonly scrub?: Scrub | undefined
 }
 
 export class LogBuffer {
@@ -54,13 +56,15 @@ export class LogBuffer {
 
   add(writer: Writer, message: unknown, fields?: unknown): void {
     const written = (writer.written ??= { lines: 0, bytes: 0, dropped: 0 })
-    const text = clip(typeof message === 'string' ? message : String(message))
-    const more = fields === undefined ? undefined : encodeFields(fields)
+    const { scrub = (text) => text } = this.#options
+    const text = encodeMessage(message, scrub)
+    const more = fields === undefined ? undefined : encodeFields(fields, scrub)
     const bytes = Buffer.byteLength(text) + Buffer.byteLength(more ?? '')
     const fits = written.lines < linesPerAttemptMax && written.bytes + bytes <= bytesPerAttemptMax
     if (!fits || this.#waiting.length >= waitingLinesMax || this.#closed) {
       written.dropped++
-      if (this.#closed) this.#options.log.warn('a line came after the end', { job: writer.claim.id, line: text.slice(0, 200) })
+      if (this.#closed && written.dropped === 1)
+        this.#options.log.warn('a line came after the end', { job: writer.claim.id, line: text.slice(0, 200) })
       return
     }
     written.bytes += bytes
@@ -134,19 +138,27 @@ export class LogBuffer {
 }
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair. */
-function clip(text: string): string {
-  return text.slice(0, messageCharsMax).replaceAll('\0', '\uFFFD').toWellFormed()
+function encodeMessage(message: unknown, scrub: Scrub): string {
+  try {
+    const text = scrub(typeof message === 'string' ? message : String(message))
+    return text.slice(0, messageCharsMax).replaceAll('\0', '\uFFFD').toWellFormed()
+  } catch (error) {
+    return `a message that cannot be read: ${String(error)}`
+  }
 }
 
 /** JSON text of an object, whatever was given: a handler does not fail because it logged something odd. */
-function encodeFields(fields: unknown): string {
+function encodeFields(fields: unknown, scrub: Scrub): string {
   try {
-    const json = JSON.stringify(
-      typeof fields === 'object' && fields !== null && !Array.isArray(fields) ? fields : { value: fields },
-    )
-    const storable = json.replace(/(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})/g, '$1\uFFFD')
-    return storable.length <= fieldsCharsMax ? storable : JSON.stringify({ tooLarge: `${storable.length} characters` })
+    const object = typeof fields === 'object' && fields !== null && !Array.isArray(fields) ? fields : { value: fields }
+    const json = scrub(JSON.stringify(object)).replace(unstorable, '$1\uFFFD')
+    if (json.length > fieldsCharsMax) return JSON.stringify({ tooLarge: `${json.length} characters` })
+    JSON.parse(json) // a scrubber that is careless could break it
+    return json
   } catch (error) {
     return JSON.stringify({ unreadable: String(error) })
   }
 }
+
+/** In JSON text a character that PostgreSQL refuses stands as an escape that is not itself escaped. */
+const unstorable = /(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})/g

@@ -6,6 +6,7 @@ import { context, type Tracer } from '@opentelemetry/api'
 import type { AnyKind } from '../job/kind.ts'
 import type { Database } from '../postgres/database.ts'
 import type { Clock } from '../support/clock.ts'
+import type { Scrub } from '../support/errors.ts'
 import type { Log } from '../support/log.ts'
 import { endRunning, findTracer, startRunning } from '../support/trace.ts'
 import type { Witness } from '../support/witness.ts'
@@ -21,6 +22,7 @@ export interface RunnerOptions {
   readonly clock: Clock
   readonly log: Log
   readonly random: () => number
+  readonly scrub?: Scrub | undefined
   readonly witness: Witness
   readonly held: HeldClaims
   readonly priorityStepMs: () => number
@@ -31,24 +33,30 @@ export class Runner {
   readonly #executor: ExecutorDeps
   readonly #processes = new OwnProcesses()
   readonly #lines: LogBuffer
+  #tracer: Tracer | undefined
 
   constructor(options: RunnerOptions) {
-    const { services, clock, random } = options
+    const { services, clock, random, scrub } = options
     this.#options = options
     this.#lines = new LogBuffer(options)
     this.#executor = {
       services,
       clock,
       random,
+      scrub,
       compute: (kind, input, signal) => this.#processes.run(kind, input, signal),
     }
+  }
+
+  /** Claims have come: an SDK may have been registered since the last ones. Once for all of them, because looking costs as much as the rest here. */
+  prepare(): void {
+    this.#tracer = findTracer()
   }
 
   run(held: Held, kind: AnyKind): Verdict | Promise<Verdict> {
     if (held.stop.reason === 'canceled') return canceled
     if (this.#options.witness.jobs) this.#tellStarted(held)
-    const tracer = findTracer()
-    return tracer ? this.#runInSpan(tracer, held, kind) : this.#execute(held, kind)
+    return this.#tracer ? this.#runInSpan(this.#tracer, held, kind) : this.#execute(held, kind)
   }
 
   #execute(held: Held, kind: AnyKind): Verdict | Promise<Verdict> {
@@ -60,6 +68,7 @@ export class Runner {
   /** The span ends with the handler; what the handler has written at the settle still happens in its context. */
   #runInSpan(tracer: Tracer, held: Held, kind: AnyKind): Verdict | Promise<Verdict> {
     const running = startRunning(tracer, held.claim)
+    if (!running) return this.#execute(held, kind)
     held.trace = running.trace
     const ended = (verdict: Verdict): Verdict => {
       endRunning(running, verdict.outcome, 'error' in verdict ? verdict.error : undefined)

@@ -6,6 +6,7 @@
 import type { AnyKind } from '../job/kind.ts'
 import type { Database } from '../postgres/database.ts'
 import { type Clock, pause } from '../support/clock.ts'
+import type { Scrub } from '../support/errors.ts'
 import { noProbe, type Probe } from '../support/fail-point.ts'
 import type { Log } from '../support/log.ts'
 import type { Service } from '../support/service.ts'
@@ -30,6 +31,7 @@ export interface WorkerOptions {
   readonly witness: Witness
   readonly probe: Probe
   readonly random: () => number
+  readonly scrub: Scrub | undefined
   readonly kinds: ReadonlyMap<string, AnyKind>
   readonly services: unknown
   readonly name: string
@@ -75,7 +77,7 @@ export class Worker implements Service {
       leaseMs,
       trusted,
       worker: () => this.#id,
-      onWriteFailed: (claim, error) => judgeFailedWrite(claim, this.#kind(claim), error, options.random()),
+      onWriteFailed: (claim, error) => judgeFailedWrite(claim, this.#kind(claim), error, options.random(), options.scrub),
       onOver: (group, ended) => this.#forget(group, ended),
     })
     this.#claimer = new Claimer({
@@ -206,6 +208,7 @@ export class Worker implements Service {
   #admit(claims: Claim[]): Claim[] {
     const wasIdle = this.#held.size === 0
     const heldMs = this.#options.clock.monotonic()
+    this.#runner.prepare()
     const mine = claims.filter((claim) => {
       this.#held.hold(claim, heldMs)
       const known = this.#options.kinds.has(claim.kind)
