@@ -155,7 +155,9 @@ test('[O-03] the description is whole: every reference leads somewhere, every ro
   const { app } = await http()
   const { document, operations } = await describeApi(app)
   expect(document.openapi).toBe('3.1.0')
-  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name = '']) => name)
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(
+    ([, name = '']) => name,
+  )
   expect(references.filter((name) => !(name in document.components.schemas))).toEqual([])
   const tags = document.tags.map(({ name }: { name: string }) => name)
   for (const { method, path, statuses } of operations) {
