@@ -59,7 +59,7 @@ test('[O-04] what one process says another reads; its own words say nothing new'
 })
 
 test('[O-04] facts tell which rows; those that the channel tells of anyway are left out', () => {
-  const ended = { job: 7, kind: 'k', attempt: 1, outcome: 'done', ranMs: 1, error: undefined } as const
+  const ended = { job: 7, kind: 'k', attempt: 1, outcome: 'done', ranMs: 1, error: undefined, trace: undefined } as const
   expect(readFact({ type: 'job.ended', ...ended, run: 3 })).toEqual([
     { topic: 'jobs', ids: [7], more: false },
     { topic: 'runs', ids: [3], more: false },
