@@ -411,6 +411,7 @@ create view sluice.any_job as
     NULL::timestamp with time zone AS finished_at,
     cancel_at,
     error,
+    trace,
     fingerprint,
     shelf,
     true AS live
@@ -439,6 +440,7 @@ UNION ALL
     finished_at,
     NULL::timestamp with time zone AS cancel_at,
     error,
+    trace,
     NULL::text AS fingerprint,
     state AS shelf,
     false AS live
@@ -1720,6 +1722,7 @@ declare
   of_tree bigint := filter ->> 'tree';
   with_error text := filter ->> 'error';
   with_payload jsonb := filter -> 'payload';
+  only_live boolean := coalesce((filter ->> 'live')::boolean, false);   -- not those that were discarded
   answer_bytes_max constant integer := 8388608;
   search_bytes_max constant integer := 67108864;
   trees bigint[] := case when of_tree is not null then array[of_tree, -of_tree]
@@ -1736,7 +1739,7 @@ begin
   before := coalesce(before, 9223372036854775807);
   if of_tree is not null or of_run is not null then
     open rows for select j.* from sluice.any_job j where false;
-  elsif states = '{failed}' and with_error is not null then
+  elsif states = '{failed}' and (with_error is not null or only_live) then
     open rows for select j.* from sluice.any_job j where j.live and j.shelf = 'failed' and j.id < before order by j.id desc;
   elsif states = '{failed}' then
     open rows for select j.* from sluice.any_job j where j.shelf = 'failed' and j.id < before order by j.id desc;
@@ -1773,7 +1776,7 @@ begin
     before := one.id;
     looked_until := one.created_at;
     if with_payload is not null then search_bytes := search_bytes + pg_column_size(one.payload); end if;
-    if (states is null or one.state = any(states)) and (in_kind is null or one.kind = in_kind) and (in_pool is null or one.pool = in_pool)
+    if (one.live or not only_live) and (states is null or one.state = any(states)) and (in_kind is null or one.kind = in_kind) and (in_pool is null or one.pool = in_pool)
        and (in_lane is null or one.lane = in_lane) and (of_owner is null or one.owner = of_owner) and (of_run is null or one.run = of_run)
        and (with_error is null or one.fingerprint = with_error) and (with_payload is null or one.payload @> with_payload) then
       found_jobs := found_jobs + 1;
@@ -1878,6 +1881,13 @@ begin
     select k.pool from sluice.kind k
     union select p.name from sluice.worker w cross join lateral jsonb_object_keys(w.pools) as p(name) where w.lease_until > at
     union select p.name from sluice.pause p where p.scope = 'pool'
+    -- those that only jobs name, one step of the index for each
+    union (with recursive q(name) as (
+             (select j.pool from sluice.job j where j.shelf is null order by j.pool, j.lane, j.rank, j.id limit 1)
+             union all
+             select (select j.pool from sluice.job j where j.shelf is null and j.pool > q.name order by j.pool, j.lane, j.rank, j.id limit 1)
+             from q where q.name is not null)
+           select q.name from q where q.name is not null)
     order by 1
   loop
     name := one;

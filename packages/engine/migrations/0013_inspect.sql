@@ -34,11 +34,11 @@ alter table sluice.job add column fingerprint text collate "C" generated always 
 -- Live and finished jobs as one. `shelf` and `live` let a list say which of the two it wants in words that indexes understand.
 create view sluice.any_job as
 select j.id, j.kind, j.pool, j.lane, j.owner, j.state, j.priority, j.payload, j.key, j.parent, j.root, j.run, j.event, j.attempt, j.max_attempts, j.crashes, j.worker,
-       nullif(j.run_at, 'infinity') as run_at, j.created_at, j.started_at, null::timestamptz as finished_at, j.cancel_at, j.error, j.fingerprint, j.shelf, true as live
+       nullif(j.run_at, 'infinity') as run_at, j.created_at, j.started_at, null::timestamptz as finished_at, j.cancel_at, j.error, j.trace, j.fingerprint, j.shelf, true as live
 from sluice.job j
 union all
 select l.id, l.kind, l.pool, l.lane, l.owner, l.state, l.priority, l.payload, l.key, l.parent, l.root, l.run, l.event, l.attempt, null::smallint, 0::smallint, l.worker,
-       null::timestamptz, l.created_at, l.started_at, l.finished_at, null::timestamptz, l.error, null, l.state, false
+       null::timestamptz, l.created_at, l.started_at, l.finished_at, null::timestamptz, l.error, l.trace, null, l.state, false
 from sluice.job_ledger l;
 
 -- Jobs that run. They lie among those that are ready, at the head of their pool and lane, because claims go in that order; so it steps from lane to lane and
@@ -88,6 +88,7 @@ declare
   of_tree bigint := filter ->> 'tree';
   with_error text := filter ->> 'error';
   with_payload jsonb := filter -> 'payload';
+  only_live boolean := coalesce((filter ->> 'live')::boolean, false);   -- not those that were discarded
   answer_bytes_max constant integer := 8388608;
   search_bytes_max constant integer := 67108864;
   trees bigint[] := case when of_tree is not null then array[of_tree, -of_tree]
@@ -104,7 +105,7 @@ begin
   before := coalesce(before, 9223372036854775807);
   if of_tree is not null or of_run is not null then
     open rows for select j.* from sluice.any_job j where false;
-  elsif states = '{failed}' and with_error is not null then
+  elsif states = '{failed}' and (with_error is not null or only_live) then
     open rows for select j.* from sluice.any_job j where j.live and j.shelf = 'failed' and j.id < before order by j.id desc;
   elsif states = '{failed}' then
     open rows for select j.* from sluice.any_job j where j.shelf = 'failed' and j.id < before order by j.id desc;
@@ -141,7 +142,7 @@ begin
     before := one.id;
     looked_until := one.created_at;
     if with_payload is not null then search_bytes := search_bytes + pg_column_size(one.payload); end if;
-    if (states is null or one.state = any(states)) and (in_kind is null or one.kind = in_kind) and (in_pool is null or one.pool = in_pool)
+    if (one.live or not only_live) and (states is null or one.state = any(states)) and (in_kind is null or one.kind = in_kind) and (in_pool is null or one.pool = in_pool)
        and (in_lane is null or one.lane = in_lane) and (of_owner is null or one.owner = of_owner) and (of_run is null or one.run = of_run)
        and (with_error is null or one.fingerprint = with_error) and (with_payload is null or one.payload @> with_payload) then
       found_jobs := found_jobs + 1;
@@ -373,7 +374,7 @@ begin
                group by s.state;
 end $$;
 
--- Pools that kinds, processes or pauses name. `since` is how long the job that is next in line has been ready: in the open lane, or among the first hundred
+-- Pools that kinds, processes, pauses or ready jobs name. `since` is how long the job that is next in line has been ready: in the open lane, or among the first hundred
 -- turns of lanes.
 create function sluice.list_pools(most integer)
 returns table (name text, workers integer, core integer, max integer, running integer, ready integer, more boolean, job bigint, since timestamptz)
@@ -389,6 +390,13 @@ begin
     select k.pool from sluice.kind k
     union select p.name from sluice.worker w cross join lateral jsonb_object_keys(w.pools) as p(name) where w.lease_until > at
     union select p.name from sluice.pause p where p.scope = 'pool'
+    -- those that only jobs name, one step of the index for each
+    union (with recursive q(name) as (
+             (select j.pool from sluice.job j where j.shelf is null order by j.pool, j.lane, j.rank, j.id limit 1)
+             union all
+             select (select j.pool from sluice.job j where j.shelf is null and j.pool > q.name order by j.pool, j.lane, j.rank, j.id limit 1)
+             from q where q.name is not null)
+           select q.name from q where q.name is not null)
     order by 1
   loop
     name := one;

@@ -94,7 +94,7 @@ function aim(action: BulkAction, filter: JobFilter): EncodedFilter {
   const other = encoded.states?.find((state) => !allowed.includes(state))
   if (other !== undefined)
     throw new SluiceError('INVALID_OPTION', { field: 'state', problem: `nothing to ${action} in ${other} jobs` })
-  return { ...encoded, states: encoded.states ?? unless }
+  return { ...encoded, states: encoded.states ?? unless, live: true }
 }
 
 async function act(on: Executor, action: BulkAction, ids: readonly number[], reason: string | undefined): Promise<string[]> {

@@ -124,6 +124,8 @@ test('[O-03] bulk: a dry run counts and changes nothing, the same call then does
   expect(await engine.inspect.bulk('retry', filter)).toEqual({ matched: 3, changed: 3, answers: { retried: 3 }, more: false })
   expect((await engine.inspect.jobs({ state: 'paused', kind: 'mail' })).items).toHaveLength(3)
   expect(await engine.inspect.bulk('discard', { kind: 'push' })).toMatchObject({ matched: 1, answers: { discarded: 1 } })
+  // What was discarded has failed for good: no later action picks it.
+  expect(await engine.inspect.bulk('discard', { kind: 'push' }, { dryRun: true })).toMatchObject({ matched: 0, more: false })
   expect(await engine.inspect.bulk('cancel', { kind: 'mail' }, { reason: 'enough' })).toMatchObject({
     changed: 3,
     answers: { canceled: 3 },

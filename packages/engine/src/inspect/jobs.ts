@@ -17,7 +17,7 @@ export interface ListEnd {
 const jobColumns: Sql = sql`
   (l.job).id, (l.job).kind, (l.job).pool, (l.job).lane, (l.job).owner, (l.job).state, (l.job).priority, (l.job).payload, (l.job).key, (l.job).parent, (l.job).root,
   (l.job).run, (l.job).event, (l.job).attempt, (l.job).max_attempts as "maxAttempts", (l.job).crashes, (l.job).worker, (l.job).run_at as "runAt",
-  (l.job).created_at as "createdAt", (l.job).started_at as "startedAt", (l.job).finished_at as "finishedAt", (l.job).cancel_at as "cancelRequestedAt", (l.job).error`
+  (l.job).created_at as "createdAt", (l.job).started_at as "startedAt", (l.job).finished_at as "finishedAt", (l.job).cancel_at as "cancelRequestedAt", (l.job).error, (l.job).trace`
 
 export async function listJobs(on: Executor, filter: EncodedFilter, page: Page): Promise<Listed<Job>> {
   const { limit, at } = readPage('jobs', page, idPlace)

@@ -72,6 +72,17 @@ test('[O-06] pools that are paused say why, and jobs in lanes are in line as wel
   ])
 })
 
+test('[O-06] a pool that only jobs name is there, without anybody who works for it', async ({ engines }) => {
+  const engine = engines({ kinds: [note] })
+  for (const pool of ['nowhere', 'elsewhere']) await engine.enqueue(note({}, { pool }))
+  const seen = await engine.inspect.pools()
+  expect(seen.map(({ name, workers, ready }) => [name, workers, ready.count])).toEqual([
+    ['elsewhere', 0, 1],
+    ['light', 0, 0],
+    ['nowhere', 0, 1],
+  ])
+})
+
 test('[O-06] counts end at their limit and say so', async ({ engines, client }) => {
   const { inspect } = engines()
   await inspect.overview()

@@ -35,6 +35,11 @@ export const job = z
     finishedAt: z.date().nullable(),
     cancelRequestedAt: z.date().nullable(),
     error: storedError.nullable(),
+    trace: z
+      .string()
+      .nullable()
+      .describe('W3C traceparent of the span that enqueued it.')
+      .meta({ examples: [null] }),
   })
   .meta({ id: 'Job' })
 
