@@ -38,8 +38,8 @@ async function attempt(
   { stop = new StopSwitch(), clock = new HandClock(), payload = claim.payload } = {},
 ): Promise<Verdict> {
   const compute = async (_: AnyKind, input: unknown): Promise<unknown> => ({ computed: input })
-  const deps = { services: { name: 'services' }, clock, random: () => 0, compute }
-  return execute({ ...claim, payload }, kind, stop, deps, undefined, () => {})
+  const deps = { services: { name: 'services' }, clock, random: () => 0, log: () => {}, compute }
+  return execute({ claim: { ...claim, payload }, stop }, kind, deps)
 }
 
 test('[E-10] a handler that returns nothing is done, whether it waits or not', async () => {

@@ -4,13 +4,12 @@
  * A handler that runs past its kind's limit is told by its signal and then left behind: its slot is free and its claim is settled, so
  * whatever it still does carries an old fence and changes nothing.
  */
-import type { JobContext } from '../job/context.ts'
 import type { AnyKind } from '../job/kind.ts'
 import { isOutcome, type Outcome } from '../job/outcome.ts'
-import { type BudgetReport, checkReport } from '../lane/budget-report.ts'
+import type { BudgetReport } from '../lane/budget-report.ts'
 import type { Clock, Timer } from '../support/clock.ts'
 import { type Scrub, SluiceError } from '../support/errors.ts'
-import type { Claim } from './claim.ts'
+import { type Attempt, HandlerContext } from './handler-context.ts'
 import { judge, type Verdict } from './judge.ts'
 import type { StopSwitch } from './stop-switch.ts'
 
@@ -19,6 +18,7 @@ export interface ExecutorDeps {
   readonly clock: Clock
   readonly random: () => number
   readonly scrub?: Scrub | undefined
+  readonly log: (attempt: Attempt, message: string, fields?: Readonly<Record<string, unknown>>) => void
   readonly compute: (kind: AnyKind, input: unknown, signal: AbortSignal) => Promise<unknown>
 }
 
@@ -27,13 +27,12 @@ export type StopReason = 'canceled' | 'lease lost' | 'shutdown'
 
 /** A handler that waits for nothing is judged at once, without a promise: that is a tenth of what a small job costs. */
 export function execute(
-  claim: Claim,
+  attempt: Attempt,
   kind: AnyKind,
-  stop: StopSwitch,
   deps: ExecutorDeps,
-  report: ((said: BudgetReport) => void) | undefined,
-  log: JobContext<unknown>['log'],
+  report?: (said: BudgetReport) => void,
 ): Verdict | Promise<Verdict> {
+  const { claim, stop } = attempt
   const verdict = (outcome: Outcome): Verdict => judge(claim, kind, outcome, deps.random(), deps.scrub)
   let payload: unknown
   try {
@@ -41,25 +40,7 @@ export function execute(
   } catch (error) {
     return verdict({ type: 'fail', error })
   }
-  const context: JobContext<unknown> = {
-    id: claim.id,
-    kind: claim.kind,
-    payload,
-    owner: claim.owner,
-    attempt: claim.attempt,
-    maxAttempts: claim.maxAttempts,
-    createdAt: new Date(claim.createdAtMs),
-    idempotencyKey: `sluice-job-${claim.id}`,
-    lane: claim.lane,
-    run: claim.run,
-    event: claim.event,
-    report: (said) => report?.(checkReport(said, deps.clock.now())),
-    log,
-    get signal() {
-      return stop.signal
-    },
-    compute: (input = payload) => deps.compute(kind, input, stop.signal),
-  }
+  const context = new HandlerContext(attempt, kind, payload, deps, report)
   const returned = (value: unknown): Verdict => verdict(read(value, kind))
   const thrown = (error: unknown): Verdict => verdict(stop.reason === 'canceled' ? { type: 'cancel' } : { type: 'retry', error })
   try {

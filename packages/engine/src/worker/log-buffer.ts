@@ -33,7 +33,7 @@ export interface Written {
 /** Whose lines they are; `written` is there from the first line on. */
 interface Writer {
   readonly claim: Claim
-  written?: Written
+  written?: Written | undefined
 }
 
 export interface LogBufferOptions {

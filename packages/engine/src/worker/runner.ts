@@ -44,6 +44,7 @@ export class Runner {
       clock,
       random,
       scrub,
+      log: (attempt, message, fields) => this.#lines.add(attempt, message, fields),
       compute: (kind, input, signal) => this.#processes.run(kind, input, signal),
     }
   }
@@ -60,9 +61,7 @@ export class Runner {
   }
 
   #execute(held: Held, kind: AnyKind): Verdict | Promise<Verdict> {
-    const { claim, stop } = held
-    const log = (message: string, fields?: object): void => this.#lines.add(held, message, fields)
-    return execute(claim, kind, stop, this.#executor, this.#options.held.reporter(claim), log)
+    return execute(held, kind, this.#executor, this.#options.held.reporter(held.claim))
   }
 
   /** The span ends with the handler; what the handler has written at the settle still happens in its context. */
