@@ -9,17 +9,14 @@ import { isOutcome, type Outcome } from '../job/outcome.ts'
 import type { BudgetReport } from '../lane/budget-report.ts'
 import type { Clock, Timer } from '../support/clock.ts'
 import { type Scrub, SluiceError } from '../support/errors.ts'
-import { type Attempt, HandlerContext } from './handler-context.ts'
+import { type Attempt, type ContextDeps, HandlerContext } from './handler-context.ts'
 import { judge, type Verdict } from './judge.ts'
 import type { StopSwitch } from './stop-switch.ts'
 
-export interface ExecutorDeps {
+export interface ExecutorDeps extends ContextDeps {
   readonly services: unknown
-  readonly clock: Clock
   readonly random: () => number
   readonly scrub?: Scrub | undefined
-  readonly log: (attempt: Attempt, message: string, fields?: Readonly<Record<string, unknown>>) => void
-  readonly compute: (kind: AnyKind, input: unknown, signal: AbortSignal) => Promise<unknown>
 }
 
 /** Why a signal was aborted; the verdict depends on it. */

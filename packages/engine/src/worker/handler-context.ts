@@ -5,8 +5,8 @@
 import type { JobContext } from '../job/context.ts'
 import type { AnyKind } from '../job/kind.ts'
 import { type BudgetReport, checkReport } from '../lane/budget-report.ts'
+import type { Clock } from '../support/clock.ts'
 import type { Claim } from './claim.ts'
-import type { ExecutorDeps } from './executor.ts'
 import type { Written } from './log-buffer.ts'
 import type { StopSwitch } from './stop-switch.ts'
 
@@ -15,6 +15,13 @@ export interface Attempt {
   readonly claim: Claim
   readonly stop: StopSwitch
   written?: Written | undefined
+}
+
+/** What stands behind what is made when it is asked for. */
+export interface ContextDeps {
+  readonly clock: Clock
+  readonly log: (attempt: Attempt, message: string, fields?: Readonly<Record<string, unknown>>) => void
+  readonly compute: (kind: AnyKind, input: unknown, signal: AbortSignal) => Promise<unknown>
 }
 
 export class HandlerContext implements JobContext<unknown> {
@@ -29,14 +36,14 @@ export class HandlerContext implements JobContext<unknown> {
   readonly event: number | undefined
   readonly #attempt: Attempt
   readonly #kind: AnyKind
-  readonly #deps: ExecutorDeps
+  readonly #deps: ContextDeps
   readonly #report: ((said: BudgetReport) => void) | undefined
 
   constructor(
     attempt: Attempt,
     kind: AnyKind,
     payload: unknown,
-    deps: ExecutorDeps,
+    deps: ContextDeps,
     report: ((said: BudgetReport) => void) | undefined,
   ) {
     const { claim } = attempt
