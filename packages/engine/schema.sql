@@ -2876,7 +2876,7 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.take_plain(in_pool text, in_worker bigint, wanted integer, keys text[], weights double precision, hindmost double precision, foremost double precision, behind double precision, skip text[], at timestamp with time zone)
- RETURNS TABLE(again boolean, moved boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint)
+ RETURNS TABLE(again boolean, moved boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, lane text, run bigint, event bigint, priority smallint, trace text)
  LANGUAGE plpgsql
 AS $function$
 #variable_conflict use_column
@@ -2914,7 +2914,7 @@ begin
         fence = greatest(j.fence + 1, stamp)
     where j.id = any(array(select id from taken))
     returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000,
-              j.lane, j.run, j.event),
+              j.lane, j.run, j.event, j.priority, j.trace),
   counted as (
     update sluice.lane l
     set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost, served_at = at, progress = case when o.more is not null then o.progress end

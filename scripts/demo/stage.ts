@@ -105,7 +105,7 @@ export class Stage {
     switch (event) {
       case 'leading':
         return this.say(`worker ${number} leads, term ${String(fields['term'])}`)
-      case 'jobs rescued':
+      case 'job rescued':
         return this.#hearRescue(Number(fields['rescued']), them?.join(', ') || 'a lost process')
       case 'lease lost, coming back':
         return this.say(`worker ${number} finds its lease over, drops ${jobs(Number(fields['dropped']))} and joins again`, 'good')

@@ -1,8 +1,10 @@
 /** Lanes through the door of the engine: caps, budgets, holds, pauses, owners, breakers, fairness. */
 import { expect } from 'vitest'
+import { z } from 'zod'
 import { eventually, test } from '../../../../test/support/database.ts'
 import { type AnyKind, defineKind } from '../job/kind.ts'
 import { done, retry } from '../job/outcome.ts'
+import { silentLog } from '../support/log.ts'
 
 /** A kind whose handlers wait until they are let go, and a count of how many ran at once in each lane. */
 function gated(name = 'call') {
@@ -185,6 +187,21 @@ test('[E-14] a single job of a stranger does not wait behind the thousands of an
   await engine.start()
   await eventually(() => order.includes('small'))
   expect(order.indexOf('small')).toBeLessThan(15)
+})
+
+test('[E-14] short jobs of plain lanes are claimed ahead of their slots, and each runs once', async ({ engines, client }) => {
+  const started: number[] = []
+  const kind = defineKind('short', { payload: z.object({ n: z.number() }), run: ({ payload }) => void started.push(payload.n) })
+  const complaints: string[] = []
+  const log = { ...silentLog, warn: (event: string) => void complaints.push(event) }
+  const engine = engines({ kinds: [kind], pools: { light: { core: 10, max: 10 } }, log })
+  await engine.enqueueMany(Array.from({ length: 6_000 }, (_, n) => kind({ n }, { lane: `plain:${n % 40}` })))
+  await engine.start()
+  await eventually(async () => (await client.query('select from sluice.job limit 1')).rowCount === 0)
+  expect(started.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 6_000 }, (_, n) => n))
+  expect(complaints).toEqual([])
+  const { rows } = await client.query('select sum(in_flight)::int as held, count(*)::int as lanes from sluice.lane')
+  expect(rows).toEqual([{ held: 0, lanes: 40 }])
 })
 
 test('[E-12] a cost that can never fit is refused when it is enqueued', async ({ engines }) => {
