@@ -116,6 +116,12 @@ begin
     order by t.served_at, t.id
     limit lanes_max
     for no key update of l skip locked) x) x;
+  if fresh is not null and owners is not null then
+    -- A lane that was made just now is seen by nobody else yet, so that whoever lets its owner go on would not open it. Neither happens beside the other.
+    held := array(select o.name from sluice.owner o where o.name = any(owners) order by o.name for share skip locked);
+    keys := (select array_agg(l.key) from sluice.lane l
+             where l.key = any(keys) and (l.owner is null or l.owner = any(held) or not exists (select from sluice.owner o where o.name = l.owner)));
+  end if;
   if keys is null then
     again := true;
     return next;

@@ -207,3 +207,24 @@ test('[E-12] a child that has to wait for a stranger’s key holds up no lane', 
   await stranger.query('rollback')
   await eventually(async () => (await scene.client.query('select from sluice.job')).rowCount === 0)
 })
+
+test('[E-12] [E-21] an owner who goes on while a new lane of hers is being parked strands no job', async ({ scene }) => {
+  await scene.changeOwner('ann', { paused: 'later' })
+  await scene.enqueue('ann:new', 1, { owner: 'ann' })
+  // The claim has made the lane and parked it, and nobody else sees either yet.
+  const claimer = await inTransaction(scene, (on) => scene.claim(10, on))
+  const resuming = scene.changeOwner('ann', { paused: null }, await scene.session())
+  await serverWaits(scene.client, 'change_owner')
+  await claimer.query('commit')
+  await resuming
+  expect((await scene.claim(10)).jobs).toHaveLength(1)
+})
+
+test('[E-12] [E-21] a claim leaves the new lanes of an owner alone whose pause is being lifted', async ({ scene }) => {
+  await scene.changeOwner('ann', { paused: 'later' })
+  await scene.enqueue('ann:new', 1, { owner: 'ann' })
+  const resuming = await inTransaction(scene, (on) => scene.changeOwner('ann', { paused: null }, on))
+  expect(await scene.claim(10)).toEqual({ again: true, jobs: [] })
+  await resuming.query('commit')
+  expect((await scene.claim(10)).jobs).toHaveLength(1)
+})

@@ -116,3 +116,11 @@ test('[E-28] a failed job is found with its error', async ({ database }) => {
   expect(await kit.find(4711)).toBeUndefined()
   await kit.close()
 })
+
+test('[E-28] a kit that is closed gives its database back: whoever comes next can lead', async ({ database, client }) => {
+  const kit = await createTestKit({ database: database.url, kinds: [] })
+  await kit.drain()
+  await kit.close()
+  const { rows } = await client.query(`select worker, until < sluice.now() as over from sluice.leader`)
+  expect(rows).toEqual([{ worker: null, over: true }])
+})

@@ -6,6 +6,7 @@
  * schedules fire on the way, each at its time.
  */
 import type pg from 'pg'
+import sql from 'sql-template-tag'
 import type { AnyEvent, EventRequest } from '../event/event.ts'
 import { registerEvents } from '../event/event-store.ts'
 import { Events } from '../event/events.ts'
@@ -109,6 +110,7 @@ export class TestKit {
 
   async close(): Promise<void> {
     await this.#runner.stop()
+    await this.#database.query(sql`update sluice.leader set worker = null, until = '-infinity' where worker = ${this.#worker}`)
     await deregisterWorker(this.#database, this.#worker)
     await this.#database.close()
   }
@@ -222,18 +224,22 @@ export class TestKit {
 
   /** As the leader would; nobody else leads on a test's database. */
   async #fire(): Promise<void> {
-    const { rows } = await this.#database.pool.query<{ term: number }>(
-      `update sluice.leader set term = term + 1, worker = $1, until = sluice.now() + interval '1 hour' returning term`,
-      [this.#worker],
-    )
-    const round = await fireDue({ database: this.#database, log: silentLog, term: () => rows[0]?.term, onReady: () => {} })
+    const term = await this.#lead()
+    const round = await fireDue({ database: this.#database, log: silentLog, term: () => term, onReady: () => {} })
     if (round?.again) throw new Error('a schedule could not be fired: is its row locked?')
   }
 
   async #promote(): Promise<void> {
-    // Alone with its database, the kit is the leader.
-    await this.#database.pool.query(`update sluice.leader set term = term + 1, until = 'infinity'`)
-    await this.#database.pool.query('select from sluice.leader, sluice.promote(term, 1000000)')
+    await this.#database.pool.query('select from sluice.promote($1, 1000000)', [await this.#lead()])
+  }
+
+  /** Alone with its database, the kit is the leader, until it is closed. */
+  async #lead(): Promise<number> {
+    const { rows } = await this.#database.pool.query<{ term: number }>(
+      `update sluice.leader set term = term + 1, worker = $1, until = sluice.now() + interval '1 hour' returning term`,
+      [this.#worker],
+    )
+    return rows[0]?.term as number
   }
 
   /** The pools that have ready jobs, and the kinds among them that are not ours. */
