@@ -21,7 +21,7 @@ const greet = defineKind('person.greet', {
   },
 })
 
-const database = await findDatabase({ env: process.env, dataFolder: '.sluice/data' })
+const database = await findDatabase({ env: process.env, dataFolder: '.sluice/postgres' })
 const engine = createEngine({ database: database.url, kinds: [greet] })
 
 await engine.start() // brings the schema up to date, then waits for work

@@ -14,7 +14,7 @@ const sendReceipt = defineKind('receipt.send', {
   run: ({ payload }) => console.log(`receipt for order ${payload.order} is sent`),
 })
 
-const database = await findDatabase({ env: process.env, dataFolder: '.sluice/data' })
+const database = await findDatabase({ env: process.env, dataFolder: '.sluice/postgres' })
 const engine = createEngine({ database: database.url, kinds: [sendReceipt] })
 const client = new pg.Client(database.url)
 await client.connect()

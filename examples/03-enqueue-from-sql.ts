@@ -22,7 +22,7 @@ const welcome = defineKind('member.welcome', {
   },
 })
 
-const database = await findDatabase({ env: process.env, dataFolder: '.sluice/data' })
+const database = await findDatabase({ env: process.env, dataFolder: '.sluice/postgres' })
 const engine = createEngine({ database: database.url, kinds: [welcome] })
 await engine.start()
 

@@ -26,7 +26,7 @@ const transfer = defineKind('money.transfer', {
   },
 })
 
-const database = await findDatabase({ env: process.env, dataFolder: '.sluice/data' })
+const database = await findDatabase({ env: process.env, dataFolder: '.sluice/postgres' })
 const engine = createEngine({ database: database.url, kinds: [transfer] })
 await engine.start()
 

@@ -22,7 +22,7 @@ const remind = defineKind('calendar.remind', {
   },
 })
 
-const database = await findDatabase({ env: process.env, dataFolder: '.sluice/data' })
+const database = await findDatabase({ env: process.env, dataFolder: '.sluice/postgres' })
 const engine = createEngine({ database: database.url, kinds: [remind] })
 await engine.start()
 startMs = Date.now()

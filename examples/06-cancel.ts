@@ -22,7 +22,7 @@ const render = defineKind('film.render', {
   },
 })
 
-const database = await findDatabase({ env: process.env, dataFolder: '.sluice/data' })
+const database = await findDatabase({ env: process.env, dataFolder: '.sluice/postgres' })
 const worker = createEngine({ database: database.url, kinds: [render] })
 await worker.start()
 

@@ -40,7 +40,7 @@ const moody: Services = {
     },
   },
 }
-const database = await findDatabase({ env: process.env, dataFolder: '.sluice/data' })
+const database = await findDatabase({ env: process.env, dataFolder: '.sluice/postgres' })
 const kit = await createTestKit({ database: database.url, kinds: [watch, notify], services: moody })
 const told = async (): Promise<string> => (await kit.drain()).map(({ kind, outcome }) => `${kind} ${outcome}`).join(', ')
 await kit.enqueue(watch({ item: 'tea' }))

@@ -27,7 +27,7 @@ const countPrimes = defineKind('prime.count', {
 })
 const tick = defineKind('clock.tick', { run: () => void ticks++ })
 
-const database = await findDatabase({ env: process.env, dataFolder: '.sluice/data' })
+const database = await findDatabase({ env: process.env, dataFolder: '.sluice/postgres' })
 const engine = createEngine({ database: database.url, kinds: [countPrimes, tick] })
 await engine.start()
 await engine.enqueue(countPrimes({ below: 5_000_000 }))

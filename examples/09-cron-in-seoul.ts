@@ -27,7 +27,7 @@ const nightly = defineSchedule('books.nightly', {
 })
 
 const inSeoul = new Intl.DateTimeFormat('en-GB', { timeZone: 'Asia/Seoul', timeStyle: 'short' })
-const database = await findDatabase({ env: process.env, dataFolder: '.sluice/data' })
+const database = await findDatabase({ env: process.env, dataFolder: '.sluice/postgres' })
 const kit = await createTestKit({ database: database.url, kinds: [close], schedules: [nightly] })
 
 const { nextFires } = await kit.schedules.show('books.nightly', { fires: 3 })

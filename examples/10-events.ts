@@ -13,7 +13,7 @@ const order = z.object({ order: z.number() })
 const orderPlaced = defineEvent('order.placed', { payload: order })
 const stockTaken = defineEvent('stock.taken', { payload: order })
 
-const sendReceipt = defineKind('receipt.send', {
+const sendReceipt = defineKind('receipt.mail', {
   payload: order,
   on: [orderPlaced],
   run({ payload, attempt }) {
@@ -39,7 +39,7 @@ const pack = defineKind('parcel.pack', {
   },
 })
 
-const database = await findDatabase({ env: process.env, dataFolder: '.sluice/data' })
+const database = await findDatabase({ env: process.env, dataFolder: '.sluice/postgres' })
 const workshop = createEngine({ database: database.url, kinds: [sendReceipt, takeStock, pack] })
 const shop = createEngine({ database: database.url, events: [orderPlaced] })
 const client = new pg.Client(database.url)
@@ -50,6 +50,6 @@ await shop.publish(orderPlaced({ order: 1 }), { client })
 await client.query('rollback') // order 1 was never placed, so nobody hears of it
 await client.query(`select sluice.publish('order.placed', '{"order": 2}')`) // any language will do
 
-while ((await client.query('select from sluice.job')).rowCount) await new Promise((resolve) => setTimeout(resolve, 20))
+while ((await client.query('select from sluice.job where event is not null')).rowCount) await new Promise((resolve) => setTimeout(resolve, 20))
 await Promise.all([workshop.stop(), shop.stop(), client.end()])
 await database.stop()

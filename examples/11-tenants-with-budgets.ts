@@ -30,7 +30,7 @@ const fetchPage = defineKind('page.fetch', {
   },
 })
 
-const database = await findDatabase({ env: process.env, dataFolder: '.sluice/data' })
+const database = await findDatabase({ env: process.env, dataFolder: '.sluice/postgres' })
 const engine = createEngine({
   database: database.url,
   kinds: [fetchPage],

@@ -31,7 +31,7 @@ const readShelf = defineRun('shelf.read', {
   },
 })
 
-const database = await findDatabase({ env: process.env, dataFolder: '.sluice/data' })
+const database = await findDatabase({ env: process.env, dataFolder: '.sluice/postgres' })
 const engine = createEngine({ database: database.url, kinds: [openBook, readChapter], runs: [readShelf] })
 
 const shelf = readShelf({ books: ['Emma', 'Middlemarch'] }, { owner: 'ada' })

@@ -19,12 +19,12 @@ const hasRun = async (owner: string, steps: number): Promise<void> => {
   while ((ran.get(owner)?.length ?? 0) < steps) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
-const database = await findDatabase({ env: process.env, dataFolder: '.sluice/data' })
+const database = await findDatabase({ env: process.env, dataFolder: '.sluice/postgres' })
 const engine = createEngine({ database: database.url, kinds: [sync] })
 
 await engine.pause({ scope: 'owner', name: 'ada' }, 'token revoked')
 for (const step of [1, 2, 3]) for (const owner of ['ada', 'ben']) await engine.enqueue(sync({ step }, { owner }))
-const last = await engine.enqueue(sync({ step: 4 }, { owner: 'ada', lane: 'api:ada:core' }))
+const last = await engine.enqueue(sync({ step: 4 }, { owner: 'ada', lane: 'steps:ada' }))
 await engine.start()
 
 await hasRun('ben', 3)

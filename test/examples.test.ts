@@ -6,8 +6,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect } from 'vitest'
-import { test } from './support/database.ts'
+import { createTestDatabase, type TestDatabase } from '@sluice/local-postgres/testing'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 
 const folder = fileURLToPath(new URL('../examples/', import.meta.url))
 const examples = readdirSync(folder)
@@ -87,7 +87,14 @@ const output: Record<string, RegExp[]> = {
   ],
 }
 
-test.for(examples)('[E-28] example %s prints what it promises and ends by itself', async (example, { database }) => {
+/** One for all of them, as a newcomer has it: whatever ran before, in whatever order. */
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase({ serverUrl: inject('serverUrl'), template: inject('template') })
+})
+afterAll(() => database.drop())
+
+test.for(examples)('[E-28] example %s prints what it promises and ends by itself', async (example) => {
   const { code, lines, errors } = await run(example, { env: { ...process.env, DATABASE_URL: database.url } })
   expect(errors).toBe('')
   expect(code).toBe(0)
@@ -104,7 +111,7 @@ test('[O-02] [E-28] the first example needs no database: it starts its own and t
     const { code, lines, errors } = await run('01-first-job', { env, cwd })
     expect({ code, errors, lines: lines.length }).toEqual({ code: 0, errors: '', lines: 3 })
   }
-  expect(existsSync(join(cwd, '.sluice', 'data'))).toBe(true)
+  expect(existsSync(join(cwd, '.sluice', 'postgres'))).toBe(true)
   rmSync(cwd, { recursive: true, force: true })
 })
 
