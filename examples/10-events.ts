@@ -50,6 +50,7 @@ await shop.publish(orderPlaced({ order: 1 }), { client })
 await client.query('rollback') // order 1 was never placed, so nobody hears of it
 await client.query(`select sluice.publish('order.placed', '{"order": 2}')`) // any language will do
 
-while ((await client.query('select from sluice.job where event is not null')).rowCount) await new Promise((resolve) => setTimeout(resolve, 20))
+while ((await client.query('select from sluice.job where event is not null')).rowCount)
+  await new Promise((resolve) => setTimeout(resolve, 20))
 await Promise.all([workshop.stop(), shop.stop(), client.end()])
 await database.stop()

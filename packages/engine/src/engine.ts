@@ -80,11 +80,11 @@ export class Engine implements Executor {
     const { witness } = duties
     const topicsOf = (request: EncodedRequest): string[] => topicsFor(request, kinds.get(request.kind))
     this.#waker = new Waker({ database, clock, topicsOf, wakeHere: (topic) => duties.wake([topic]) })
-    this.#intake = new Intake({ ...limits, enqueuer: new Enqueuer(database, this.#waker), witness })
+    this.#intake = new Intake({ ...limits, kinds, enqueuer: new Enqueuer(database, this.#waker), witness })
     const limited = async () => ({ on: await this.#ready(), payloadBytesMax: limits.payloadBytesMax() })
     this.lanes = new Lanes(ready, clock, witness.tell)
     this.owners = new Owners(ready, clock)
-    this.runs = new Runs(ready)
+    this.runs = new Runs(ready, kinds)
     this.secrets = new Secrets(ready, options.secrets)
     this.schedules = new Schedules(limited, () => duties.hearSchedules())
     this.events = new Events(limited, witness.tell)

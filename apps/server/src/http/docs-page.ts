@@ -1,5 +1,5 @@
 /**
- * /openapi.json and the page at /docs that is made from it: three files of our own, no script of anybody else, under a policy that allows none.
+ * /openapi.json and the page at /docs that is made from it, where whoever comes to / ends up: three files of our own, no script of anybody else, under a policy that allows none.
  */
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
@@ -16,6 +16,7 @@ export function addDocs(app: FastifyInstance): void {
     description ??= JSON.stringify(app.swagger())
     return reply.type('application/json; charset=utf-8').serializer(String).send(description)
   })
+  app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect('/docs'))
   for (const { url, file, kind } of files) {
     const text = readFileSync(new URL(`../../pages/${file}`, import.meta.url), 'utf8')
     app.get(url, { schema: { hide: true } }, async (_request, reply) => reply.type(kind).serializer(String).send(text))

@@ -155,3 +155,25 @@ test('an engine that was stopped enqueues nothing and says so', async ({ engines
   await engine.stop()
   await expect(engine.enqueue(mail({ n: 1 }))).rejects.toMatchObject({ code: 'ENGINE_STOPPED' })
 })
+
+test('[E-01] a kind that is only named is asked if this process defines it: bad payloads are refused, its lane and cost count', async ({
+  engines,
+  client,
+}) => {
+  const call = defineKind('call', {
+    payload: z.object({ tenant: z.string() }),
+    lane: ({ payload }) => `api:${payload.tenant}`,
+    cost: 2,
+    run: () => {},
+  })
+  const [knows, elsewhere] = [engines({ kinds: [call] }), engines({})]
+  await expect(knows.enqueue({ kind: 'call', payload: {} })).rejects.toMatchObject({ code: 'INVALID_PAYLOAD' })
+  await expect(knows.enqueueMany([{ kind: 'call', payload: { tenant: 1 } }])).rejects.toMatchObject({ code: 'INVALID_PAYLOAD' })
+  expect(await countJobs(client)).toBe(0)
+  await knows.enqueue({ kind: 'call', payload: { tenant: 'ada' } })
+  const { rows } = await client.query('select lane, cost from sluice.job')
+  expect(rows).toEqual([{ lane: 'api:ada', cost: 2 }])
+  // Whoever does not define it leaves the check to whoever runs it.
+  await elsewhere.enqueue({ kind: 'call', payload: {} })
+  expect(await countJobs(client)).toBe(2)
+})

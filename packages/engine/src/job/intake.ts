@@ -8,12 +8,15 @@ import { startSending, withSending } from '../support/trace.ts'
 import type { Witness } from '../support/witness.ts'
 import { type Enqueued, enqueueOn } from './enqueue.ts'
 import type { Enqueuer } from './enqueuer.ts'
+import type { AnyKind } from './kind.ts'
 import { type EncodedRequest, encodeRequest, type JobRequest } from './request.ts'
 
 export interface IntakeOptions {
   readonly enqueuer: Enqueuer
   readonly payloadBytesMax: () => number
   readonly witness: Witness
+  /** Those that this process defines. */
+  readonly kinds: ReadonlyMap<string, AnyKind>
 }
 
 export class Intake {
@@ -47,8 +50,11 @@ export class Intake {
     return enqueued
   }
 
+  /** A kind that is only named is asked all the same if it is known here: what it refuses is refused now, and its lane and cost are its own. */
   #encode(request: JobRequest): EncodedRequest {
-    return encodeRequest(request, { payloadBytesMax: this.#options.payloadBytesMax() })
+    const { kinds, payloadBytesMax } = this.#options
+    const kind = typeof request.kind === 'string' ? kinds.get(request.kind) : undefined
+    return encodeRequest(kind ? kind(request.payload, request.options) : request, { payloadBytesMax: payloadBytesMax() })
   }
 
   #tell(requests: readonly EncodedRequest[], enqueued: readonly Enqueued[]): void {

@@ -75,8 +75,8 @@ export class Rescuer {
       if (current === undefined) return none
       const [row] = await database.send<RescueRow>(database.hot, statement, [current, crashesMax, sweep])
       const [rescued = 0, failed = 0, jobs, dead, pools] = row ?? []
-      if (dead || rescued + failed > 0)
-        witness?.tell({ type: 'job.rescued', rescued, failed, jobs: jobs ?? [], workers: dead ?? [] })
+      if (rescued + failed > 0) witness?.tell({ type: 'job.rescued', rescued, failed, jobs: jobs ?? [], workers: dead ?? [] })
+      else if (dead) log.info('process lost', { workers: dead })
       if (pools) onReady(pools)
       return { rescued, failed }
     } catch (error) {

@@ -3,6 +3,7 @@
  */
 import sql, { empty } from 'sql-template-tag'
 import { explainRefusal } from '../job/enqueue.ts'
+import type { AnyKind } from '../job/kind.ts'
 import { withDays } from '../job/missing-day.ts'
 import { retryJobs } from '../job/steer.ts'
 import { type Executor, type QueryClient } from '../postgres/client.ts'
@@ -51,15 +52,18 @@ const startText = 'select id, created from sluice.start_run($1, $2, $3::jsonb, $
 
 export class Runs {
   readonly #on: () => Promise<Executor & { readonly pool: QueryClient }>
+  readonly #kinds: ReadonlyMap<string, AnyKind>
 
-  constructor(on: () => Promise<Executor & { readonly pool: QueryClient }>) {
+  constructor(on: () => Promise<Executor & { readonly pool: QueryClient }>, kinds: ReadonlyMap<string, AnyKind>) {
     this.#on = on
+    this.#kinds = kinds
   }
 
   /** One of a kind and owner at a time: a second start is refused and names the one that is under way. */
   async start({ kind, payload, owner }: RunRequest, options: StartOptions = {}): Promise<Run> {
     const on = await this.#on()
     const client = options.client ?? on.pool
+    if (typeof kind === 'string') this.#kinds.get(kind)?.check(payload ?? {})
     const named = typeof kind === 'string' ? { kindName: kind, finalizer: await findFinalizer(on, kind) } : kind
     const { trigger = 'manual', trace } = options
     if (trace !== undefined && !traceparentPattern.test(trace))
