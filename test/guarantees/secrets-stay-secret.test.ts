@@ -1,7 +1,7 @@
 /**
  * Secrets stay secret: keys, session tokens, master keys and the values of secrets are used in every way there is, by jobs that fail with them too, while
  * PostgreSQL logs every statement with its parameters. Afterwards they are looked for in every row of every table, in our log, in every answer and error, and in
- * PostgreSQL's own log: as they are, in hex, URL-encoded, and in base64 wherever it may begin.
+ * PostgreSQL's own log: as they are, in hex, URL-encoded, and in base64 wherever it may begin. Answers of the HTTP API and the metrics are among what is looked through.
  */
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -12,7 +12,9 @@ import pg from 'pg'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { Access } from '../../apps/server/src/access/access.ts'
+import { createHttp } from '../../apps/server/src/http/app.ts'
 import { serverMigrations } from '../../apps/server/src/migrations.ts'
+import { createTelemetry } from '../../apps/server/src/telemetry/telemetry.ts'
 import { ask, bearer } from '../support/access-scene.ts'
 import { eventually } from '../support/database.ts'
 
@@ -36,6 +38,33 @@ function formsOf(secret: string, bytes = Buffer.from(secret)): string[] {
   ]
 }
 
+/** The API as it is used, and as it is misused: keys where they do not belong. */
+async function askEverything(app: Awaited<ReturnType<typeof createHttp>>, key: string, job: number) {
+  const headers = { authorization: `Bearer ${key}` }
+  const nouns = ['jobs', 'runs', 'lanes', 'owners', 'pools', 'kinds', 'workers', 'leader', 'schedules', 'published']
+  const looks = [...nouns, 'dead-letters', 'overview', 'keys', 'audit'].map((noun) => `/api/${noun}`)
+  const ofJob = ['', '/attempts', '/log', '/why'].map((part) => `/api/jobs/${job}${part}`)
+  const strays = [`/api/jobs/${key}`, `/api/jobs?nonsense=${key}`, `/${key}`]
+  const answers = []
+  for (const url of [...looks, ...ofJob, '/metrics', '/readyz', '/openapi.json', ...strays])
+    answers.push(await app.inject({ url, headers }))
+  for (const given of [key, `${key}x`])
+    answers.push(await app.inject({ method: 'POST', url: '/api/session', payload: { key: given } }))
+  answers.push(await app.inject({ url: '/api/jobs', headers: { authorization: `Bearer ${key.slice(0, -1)}` } }))
+  answers.push(
+    await app.inject({ method: 'POST', url: '/api/jobs', headers, payload: { kind: 'careless', payload: { secret: 7 } } }),
+  )
+  answers.push(
+    await app.inject({
+      method: 'POST',
+      url: `/api/jobs/${job}/retry`,
+      headers: { ...headers, 'content-type': 'application/json' },
+    }),
+  )
+  await app.close()
+  return answers
+}
+
 test('[O-10] no key, token or secret is in any row, log line, answer or error, nor in the log of PostgreSQL', async () => {
   const server = await startTestServer({
     settings: { log_statement: 'all', log_parameter_max_length: '-1', log_parameter_max_length_on_error: '-1' },
@@ -46,6 +75,7 @@ test('[O-10] no key, token or secret is in any row, log line, answer or error, n
   const say = (...said: unknown[]) => void seen.push(asText(said))
   const log: Log = { debug: say, info: say, warn: say, error: say, jobs: true }
   const engines: Engine[] = []
+  const telemetry = createTelemetry({ level: 'debug', destination: { write: (line: string) => void seen.push(line) } })
   try {
     await client.connect()
     const careless = defineKind('careless', {
@@ -63,6 +93,7 @@ test('[O-10] no key, token or secret is in any row, log line, answer or error, n
         kinds: [careless],
         migrations: [serverMigrations],
         log,
+        observe: telemetry.observer,
         secrets: KeyRing.fromText(keys),
       })
       engines.push(made)
@@ -93,6 +124,10 @@ test('[O-10] no key, token or secret is in any row, log line, answer or error, n
     const { id } = await engine.enqueue(careless({ secret: 'github' }))
     await eventually(async () => (await engine.find(id))?.attempt === 1 && (await engine.attempts(id)).length > 0)
     seen.push(asText([await engine.find(id), await engine.attempts(id), await engine.secrets.list()]))
+    const answers = await askEverything(await createHttp({ engine, access, telemetry }), key.text.reveal(), id)
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual(expect.arrayContaining([200, 401, 422]))
+    // The cookie is the one thing that an answer has to give away, and only its header does.
+    seen.push(...answers.map(({ body }) => body))
     const rotating = make(`${second},${first}`)
     seen.push(asText(await rotating.secrets.rotate()))
     await access.keys.revoke(key.id)
