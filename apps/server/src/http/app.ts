@@ -45,6 +45,7 @@ export async function createHttp({ engine, access, telemetry, config = {} }: Htt
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
+    requestIdLogLabel: 'requestId',
     bodyLimit: limits.bodyBytesMax,
     handlerTimeout: limits.answerMsMax,
     requestTimeout: limits.requestMsMax,
@@ -95,7 +96,7 @@ function wrongMethod({ method }: FastifyRequest, allow: string): Error {
 
 async function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const refused = explainError(error)
-  if (refused.unexpected) request.log.error({ err: error, requestId: request.id, method: request.method }, 'request failed')
+  if (refused.unexpected) request.log.error({ err: error, method: request.method }, 'request failed')
   return reply
     .code(refused.row.status)
     .headers({ ...commonHeaders(request), ...headersOf(refused) })
@@ -107,7 +108,6 @@ async function sendProblem(error: unknown, request: FastifyRequest, reply: Fasti
 function tell(request: FastifyRequest, reply: FastifyReply, guard: Guard): void {
   const route = request.routeOptions.url ?? 'none'
   const line = {
-    requestId: request.id,
     method: request.method,
     route,
     status: reply.statusCode,

@@ -82,7 +82,7 @@ export class Guard {
     await this.#access.audit
       .record({ caller, address, action, target: target ?? targetOf(request), outcome, detail })
       .catch((error: unknown) => {
-        request.log.error({ err: error, action, outcome, caller: caller?.id, requestId: request.id }, 'audit entry lost')
+        request.log.error({ err: error, action, outcome, caller: caller?.id }, 'audit entry lost')
       })
   }
 
