@@ -8,7 +8,7 @@ import { refusals } from '../access/refusal.ts'
 import { engineProblems, httpProblems } from './problem-table.ts'
 import { tags } from './route.ts'
 
-const intro = `Everything that the command line and the dashboard do, over HTTP.
+const intro = `What the command line does, over HTTP.
 
 Errors are \`application/problem+json\` (RFC 9457) with a \`code\` that never changes and a \`detail\` that says what to do. Lists come in pages: pass \`next\` of one as \`cursor\`
 of the following. Times are ISO 8601 in UTC, ids are whole numbers below 2⁵³. A POST may carry an \`Idempotency-Key\`. Before a route is found, any request can be
