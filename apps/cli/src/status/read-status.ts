@@ -4,24 +4,29 @@
 import type { Engine, Overview, SeenWorker } from '@sluice/engine'
 import { isOnlooker } from '@sluice/server'
 import { span } from '../terminal/times.ts'
+import { describePauses, readPauses, type Standing } from './pauses.ts'
 
 export interface Status extends Omit<Overview, 'workers' | 'oldestReady'> {
   readonly oldestReady: Overview['oldestReady'] | null
   readonly processes: Overview['workers']
   readonly workers: readonly SeenWorker[]
+  /** What somebody paused, schedules too. */
+  readonly pauses: readonly Standing[]
   /** Sentences, the worst first. Empty when all is well. */
   readonly concerns: readonly string[]
 }
 
 export async function readStatus(engine: Engine): Promise<Status> {
-  const [{ workers: counted, oldestReady = null, ...overview }, all] = await Promise.all([
+  const [{ workers: counted, oldestReady = null, ...overview }, all, pauses] = await Promise.all([
     engine.inspect.overview(),
     engine.inspect.workers(),
+    readPauses(engine),
   ])
   const workers = all.filter((one) => !isOnlooker(one))
   const processes = { ...counted }
   for (const { state } of all.filter(isOnlooker)) processes[state] = Math.max(0, processes[state] - 1)
-  return { ...overview, oldestReady, processes, workers, concerns: findConcerns({ ...overview, processes, workers }) }
+  const seen = { ...overview, processes, workers, pauses }
+  return { ...seen, oldestReady, concerns: findConcerns(seen) }
 }
 
 const patienceMs = 60_000
@@ -33,6 +38,7 @@ export function findConcerns({
   leader,
   processes,
   deadLetters,
+  pauses,
 }: Omit<Status, 'concerns' | 'oldestReady'>): string[] {
   const concerns: string[] = []
   const alive = processes.alive + processes.stopping
@@ -47,13 +53,14 @@ export function findConcerns({
       `${processes.lost === 1 ? 'A process is' : `${processes.lost} processes are`} lost; ${leader.worker === undefined ? 'a leader takes' : 'the leader takes'} care of their jobs.`,
     )
   for (const { name, workers, ready, next, paused } of pools) {
-    if (paused) concerns.push(`Pool ${name} is paused${paused.reason ? `: ${paused.reason}` : ''}.`)
-    else if (ready.count > 0 && workers === 0) concerns.push(`Pool ${name} has ready jobs, and no process works for it.`)
+    if (paused) continue // told with the other pauses
+    if (ready.count > 0 && workers === 0) concerns.push(`Pool ${name} has ready jobs, and no process works for it.`)
     else if (next && at.getTime() - next.since.getTime() > patienceMs)
       concerns.push(
         `Pool ${name}: job ${next.job} has been ready for ${span(at.getTime() - next.since.getTime())}. \`sluice jobs why ${next.job}\` tells why.`,
       )
   }
+  concerns.push(...describePauses(pauses))
   if (jobs.failed.count > 0)
     concerns.push(
       `${jobs.failed.count}${jobs.failed.more ? '+' : ''} ${jobs.failed.count === 1 ? 'job has' : 'jobs have'} failed for good, in ${deadLetters.length} ${deadLetters.length === 1 ? 'group' : 'groups'}: \`sluice jobs dead\`.`,

@@ -1,3 +1,4 @@
+import { defineSchedule } from '@sluice/engine'
 import { ping } from '@sluice/server'
 import { describe, expect, onTestFinished } from 'vitest'
 import { eventually } from '../../../../test/support/database.ts'
@@ -17,6 +18,7 @@ const calm: Omit<Status, 'concerns' | 'oldestReady'> = {
   leader: { term: 1, worker: 1, name: 'up', until: new Date(610_000) },
   lanesClosed: none,
   deadLetters: [],
+  pauses: [],
 }
 const pool = { name: 'light', workers: 1, core: 5, max: 10, running: 0, ready: none, next: undefined, paused: null }
 const nobody = { term: 1, worker: undefined, name: undefined, until: undefined }
@@ -32,9 +34,41 @@ describe('[O-06] what somebody should look at', () => {
       [/^2 processes are lost; the leader takes care/],
     ],
     [
-      'that a pool is paused',
-      { pools: [{ ...pool, paused: { reason: 'night', since: new Date(0) } }] },
-      [/^Pool light is paused: night\.$/],
+      'that a pool is paused, and nothing else about it',
+      {
+        pools: [{ ...pool, workers: 0, ready: { count: 3, more: false }, paused: { reason: 'night', since: new Date(0) } }],
+        pauses: [{ scope: 'pool', name: 'light', reason: 'night', since: new Date(0) }],
+      },
+      [/^The pool light is paused: night\. `sluice pools resume light` lets it go on\.$/],
+    ],
+    [
+      'each pause, as a shell takes it, without a reason where nobody gave one',
+      {
+        pauses: [
+          { scope: 'kind', name: 'person.greet', reason: 'testing', since: new Date(0) },
+          { scope: 'lane', name: 'mail:acme', reason: 'paused', since: null },
+          { scope: 'owner', name: "Ann's shop", reason: 'contract ended.', since: null },
+          { scope: 'schedule', name: 'nightly', reason: null, since: new Date(0) },
+        ],
+      },
+      [
+        /^The kind person\.greet is paused: testing\. `sluice kinds resume person\.greet` lets it go on\.$/,
+        /^The lane mail:acme is paused\. `sluice lanes resume mail:acme` lets it go on\.$/,
+        /^The owner Ann's shop is paused: contract ended\. `sluice owners resume 'Ann'\\''s shop'` lets it go on\.$/,
+        /^The schedule nightly is paused\. `sluice schedules resume nightly` lets it go on\.$/,
+      ],
+    ],
+    [
+      'how many more there are when many are paused',
+      {
+        pauses: Array.from({ length: 12 }, (_, index) => ({
+          scope: 'owner' as const,
+          name: `o${index}`,
+          reason: null,
+          since: null,
+        })),
+      },
+      [...Array.from({ length: 10 }, () => /^The owner o\d is paused\./), /^2 more pauses hold something back/],
     ],
     [
       'that a pool has no worker',
@@ -70,6 +104,29 @@ describe('[O-06] sluice status', () => {
     const text = (await sluice(['status'])).out
     expect(text).toMatch(/^All is well\.$/m)
     expect(text).toMatch(/^jobs +0 ready, 0 running, 1 scheduled$/m)
+  })
+
+  test('[O-06] does not say that all is well while something is paused', async ({ sluice, engines }) => {
+    await sluice(['migrate'])
+    const nightly = defineSchedule('nightly', { cron: '5 0 * * *', zone: 'UTC', job: ping({}) })
+    const engine = engines({ kinds: [ping], schedules: [nightly] })
+    await engine.start()
+    await engine.pause({ scope: 'kind', name: 'sluice.ping' }, 'testing')
+    await engine.schedules.pause('nightly', 'moving')
+    const { out } = await sluice(['status'])
+    expect(out).toContain('! The kind sluice.ping is paused: testing. `sluice kinds resume sluice.ping` lets it go on.')
+    expect(out).toContain('! The schedule nightly is paused: moving. `sluice schedules resume nightly` lets it go on.')
+    expect(out).not.toContain('All is well.')
+    expect(JSON.parse((await sluice(['status', '--json'])).out)).toMatchObject({
+      pauses: [
+        { scope: 'kind', name: 'sluice.ping', reason: 'testing' },
+        { scope: 'schedule', name: 'nightly', reason: 'moving' },
+      ],
+      concerns: [expect.any(String), expect.any(String)],
+    })
+    await engine.resume({ scope: 'kind', name: 'sluice.ping' })
+    await engine.schedules.resume('nightly')
+    expect((await sluice(['status'])).out).toMatch(/^All is well\.$/m)
   })
 
   test('[O-06] --watch --json tells each change in a line, and ends when it is told to', async ({ sluice, start, engines }) => {

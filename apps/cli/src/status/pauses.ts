@@ -1,0 +1,45 @@
+/**
+ * What stands still because somebody wanted it to: kinds, pools, lanes, owners and schedules in one list, and how each goes on.
+ */
+import type { Engine, Pause } from '@sluice/engine'
+
+export interface Standing {
+  readonly scope: Pause['scope'] | 'schedule'
+  readonly name: string
+  readonly reason: string | null
+  /** Lanes and owners do not know. */
+  readonly since: Date | null
+}
+
+/** More would push the rest off the page. */
+const toldMax = 10
+
+export async function readPauses(engine: Engine): Promise<Standing[]> {
+  const [pauses, schedules] = await Promise.all([engine.pauses(), engine.schedules.list()])
+  return [
+    ...pauses,
+    ...schedules
+      .filter(({ pausedAt }) => pausedAt !== null)
+      .map(({ name, pausedReason, pausedAt }) => ({ scope: 'schedule' as const, name, reason: pausedReason, since: pausedAt })),
+  ]
+}
+
+export function describePauses(pauses: readonly Standing[]): string[] {
+  const left = pauses.length - toldMax
+  return [
+    ...pauses.slice(0, toldMax).map(describePause),
+    ...(left > 0
+      ? [`${left} more ${left === 1 ? 'pause holds' : 'pauses hold'} something back: \`sluice status --json\` has all.`]
+      : []),
+  ]
+}
+
+function describePause({ scope, name, reason }: Standing): string {
+  const why = reason && reason !== 'paused' ? `: ${reason.replace(/\.$/, '')}` : '' // what a lane says when nobody gave a reason
+  return `The ${scope} ${name} is paused${why}. \`sluice ${scope}s resume ${quoted(name)}\` lets it go on.`
+}
+
+/** As a shell takes it. */
+function quoted(name: string): string {
+  return /^[\w.:@%+,/][\w.:@%+,/-]*$/.test(name) ? name : `'${name.replaceAll("'", String.raw`'\''`)}'`
+}
