@@ -7,8 +7,10 @@ import { doctorLeaf } from './doctor/commands.ts'
 import { events } from './events/commands.ts'
 import { jobs } from './jobs/commands.ts'
 import { keys } from './keys/commands.ts'
+import { kinds } from './kinds/commands.ts'
 import { lanes } from './lanes/commands.ts'
 import { owners } from './owners/commands.ts'
+import { pools } from './pools/commands.ts'
 import { roleLeaves } from './roles/commands.ts'
 import { runs } from './runs/commands.ts'
 import { schedules } from './schedules/commands.ts'
@@ -26,5 +28,5 @@ export const tree: Tree = {
     ...group('Look and steer:', [statusLeaf]),
     ...group('Set up:', [...setupLeaves, doctorLeaf, completionLeaf]),
   ],
-  nouns: [jobs, runs, lanes, owners, schedules, workers, events, keys],
+  nouns: [jobs, runs, kinds, pools, lanes, owners, schedules, workers, events, keys],
 }

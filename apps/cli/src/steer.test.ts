@@ -65,6 +65,28 @@ describe('[O-06] sluice runs', () => {
   })
 })
 
+describe('[O-06] kinds and pools', () => {
+  test('[O-06] a kind and a pool keep their jobs back until they are resumed', async ({ sluice, json }) => {
+    for (const [noun, name] of [
+      ['kinds', 'page'],
+      ['pools', 'light'],
+    ] as const) {
+      expect(told(await sluice([noun, 'pause', name, '--reason', 'torn']))).toEqual([
+        0,
+        `${name} is paused. Jobs that run go on.`,
+      ])
+      const { items } = await json(noun, 'list')
+      expect(items.find((one: { name: string }) => one.name === name)).toMatchObject({ workers: 1, paused: { reason: 'torn' } })
+      expect((await sluice([noun, 'list'])).out).toMatch(new RegExp(`^${name} +paused .*torn$`, 'm'))
+      const { id } = await json('jobs', 'enqueue', 'page', '-p', '{"n":1}')
+      expect((await sluice(['jobs', 'why', String(id)])).out).toContain('torn')
+      expect(told(await sluice([noun, 'resume', name]))).toEqual([0, `${name} goes on.`])
+      await eventually(async () => (await json('jobs', 'show', String(id))).state === 'succeeded')
+      expect(told(await sluice([noun, 'resume', name]))).toEqual([0, `${name} was not paused.`])
+    }
+  })
+})
+
 describe('[O-06] lanes, owners, schedules', () => {
   test('[O-06] a lane is held, paused and resumed', async ({ sluice, json }) => {
     await sluice(['jobs', 'enqueue', 'page', '--lane', 'mail:acme', '--wait', '-p', '{"n":1}'])
