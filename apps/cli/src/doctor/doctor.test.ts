@@ -135,7 +135,9 @@ describe('[O-06] sluice doctor', () => {
   test('[O-06] a schema that lacks something, a loose master key and a broken module fail with their fix', async ({
     folder,
     sluice,
+    client,
   }) => {
+    await client.query('drop schema sluice cascade')
     mkdirSync(join(folder, '.sluice'))
     writeFileSync(join(folder, '.sluice', 'master.key'), 'x')
     chmodSync(join(folder, '.sluice', 'master.key'), 0o644)

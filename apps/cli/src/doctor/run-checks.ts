@@ -28,7 +28,8 @@ async function examine(session: Session, checks: Finding[]): Promise<void> {
   if (config.database === undefined) checks.push(...lookAtSpace(config))
   checks.push({ check: 'Redis', state: 'ok', text: 'not used: PostgreSQL does it all' })
   const url = await reach(session, checks)
-  if (url === undefined || !(await checkSchema(url, checks))) return
+  const schema = url === undefined ? 'unusable' : await checkSchema(url, checks)
+  if (schema === 'unusable') return
   const { engine, access } = await session.system()
   const [health, workers] = await Promise.all([engine.inspect.health(), engine.inspect.workers()])
   checks.push(
@@ -37,6 +38,7 @@ async function examine(session: Session, checks: Finding[]): Promise<void> {
       workers.filter((one) => !isOnlooker(one)),
     ),
   )
+  if (schema === 'engine only') return
   const keys = await access.keys.list({ limit: 500 })
   checks.push(judgeKeys(config.requireKeys, keys.items))
 }
@@ -87,18 +89,30 @@ async function reach(session: Session, checks: Finding[]): Promise<string | unde
   }
 }
 
-async function checkSchema(url: string, checks: Finding[]): Promise<boolean> {
+/** Without the tables of the server all works but the API and its keys: a program with an engine of its own needs neither. */
+async function checkSchema(url: string, checks: Finding[]): Promise<'whole' | 'engine only' | 'unusable'> {
   try {
-    const pending = await pendingMigrations(url, [serverMigrations])
+    const [pending, engine] = await Promise.all([pendingMigrations(url, [serverMigrations]), pendingMigrations(url)])
+    const lacks = `lacks ${pending.join(', ')}`
+    if (engine.length > 0) {
+      checks.push({ check: 'schema', state: 'fail', text: lacks, fix: 'sluice migrate' })
+      return 'unusable'
+    }
     if (pending.length === 0) checks.push({ check: 'schema', state: 'ok', text: 'up to date' })
-    else checks.push({ check: 'schema', state: 'fail', text: `lacks ${pending.join(', ')}`, fix: 'sluice migrate' })
-    return pending.length === 0
+    else
+      checks.push({
+        check: 'schema',
+        state: 'warn',
+        text: `${lacks}: the engine works, the HTTP API and its keys need these`,
+        fix: 'sluice migrate',
+      })
+    return pending.length === 0 ? 'whole' : 'engine only'
   } catch (error) {
     const code = codeOf(error) ?? ''
     const isSchema = code.startsWith('SCHEMA_')
     const fix = fixes[code] ?? 'Start it, or correct the address: --database, DATABASE_URL.'
     checks.push({ check: isSchema ? 'schema' : 'database', state: 'fail', text: messageOf(error), fix })
-    return false
+    return 'unusable'
   }
 }
 

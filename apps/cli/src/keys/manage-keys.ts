@@ -11,7 +11,7 @@ import type { Column } from '../terminal/table.ts'
 import { relative } from '../terminal/times.ts'
 
 export async function createKey({ session, args: [name = ''], options }: Call): Promise<void> {
-  const { access } = await session.system()
+  const { access } = await session.system({ tables: true })
   const expires = options['expires'] as Duration | undefined
   const made = await access.keys.create({
     name,
@@ -24,7 +24,7 @@ export async function createKey({ session, args: [name = ''], options }: Call): 
 }
 
 export async function listKeys({ session, options }: Call): Promise<void> {
-  const { access } = await session.system()
+  const { access } = await session.system({ tables: true })
   const page = await access.keys.list(pageOf(options))
   const now = session.now()
   const columns: Column<ApiKey>[] = [
@@ -40,8 +40,12 @@ export async function listKeys({ session, options }: Call): Promise<void> {
 }
 
 export async function revokeKey({ session, args: [id = ''] }: Call): Promise<void> {
-  const { access } = await session.system()
+  const { access } = await session.system({ tables: true })
   if (!(await access.keys.revoke(id)))
-    throw new CommandError(exit.notFound, 'UNKNOWN_KEY', `There is no key "${id}" that works. \`sluice keys list\` shows all.`)
+    throw new CommandError(
+      exit.notFound,
+      'UNKNOWN_KEY',
+      `There is no key with the id "${id}" that works. It takes the id, not the name; \`sluice keys list\` shows both.`,
+    )
   session.output.answer({ id, revoked: true }, () => `Key ${id} works no more.`)
 }

@@ -83,7 +83,7 @@ describe('[O-06] exit codes', () => {
     })
   })
 
-  test('[O-06] 5: no database, or one that does not answer', async ({ sluice }) => {
+  test('[O-06] 5: no database, or one that does not answer; 1: one without a schema', async ({ sluice, client }) => {
     expect(await sluice(['status'], nowhere)).toMatchObject({
       code: exit.unavailable,
       out: '',
@@ -93,6 +93,43 @@ describe('[O-06] exit codes', () => {
       code: exit.unavailable,
       err: expect.stringContaining('Run `sluice up`'),
     })
+    await client.query('drop schema sluice cascade')
+    expect(await sluice(['status'])).toMatchObject({ code: exit.failure, err: expect.stringContaining('Run `sluice migrate`') })
+  })
+})
+
+describe('[O-06] the database of a program with an engine of its own', () => {
+  test('[O-06] commands that look and steer work there; those that need the server say what to do', async ({
+    sluice,
+    engines,
+    client,
+  }) => {
+    const engine = engines({ kinds: [ping], pools: {} })
+    await engine.migrate()
+    for (const args of [
+      ['status'],
+      ['jobs', 'list'],
+      ['jobs', 'enqueue', 'sluice.ping'],
+      ['runs', 'list'],
+      ['kinds', 'pause', 'sluice.ping'],
+      ['pools', 'list'],
+      ['lanes', 'list'],
+      ['owners', 'list'],
+      ['schedules', 'list'],
+      ['events', 'list'],
+      ['workers', 'list'],
+    ])
+      expect(await sluice(args), args.join(' ')).toMatchObject({ code: exit.ok })
+    for (const args of [['list'], ['create', 'a'], ['revoke', 'a']])
+      expect(await sluice(['keys', ...args]), args.join(' ')).toMatchObject({
+        code: exit.failure,
+        err: expect.stringMatching(/lacks 0001_access\.sql.*Run `sluice migrate`/),
+      })
+    const doctor = JSON.parse((await sluice(['doctor', '--json'])).out)
+    expect(doctor.checks).toContainEqual(expect.objectContaining({ check: 'schema', state: 'warn', fix: 'sluice migrate' }))
+    expect(doctor.checks).toContainEqual(expect.objectContaining({ check: 'leader', state: 'warn' }))
+    const newest = '(select max(number) from sluice.migration)'
+    await client.query(`delete from sluice.migration where package = 'engine' and number = ${newest}`)
     expect(await sluice(['status'])).toMatchObject({ code: exit.failure, err: expect.stringContaining('Run `sluice migrate`') })
   })
 })

@@ -38,8 +38,8 @@ export class Session {
   }
 
   /** The database of the configuration, with an engine that is not started. */
-  system({ secrets = false }: { secrets?: boolean } = {}): Promise<System> {
-    this.#system ??= this.#open(secrets)
+  system(wishes: { secrets?: boolean; tables?: boolean } = {}): Promise<System> {
+    this.#system ??= this.#open(wishes)
     return this.#system
   }
 
@@ -54,7 +54,7 @@ export class Session {
     await system?.stop()
   }
 
-  async #open(secrets: boolean): Promise<System> {
+  async #open(wishes: { secrets?: boolean; tables?: boolean }): Promise<System> {
     const { openSystem } = await import('@sluice/server')
     const quiet = { info: () => {}, warn: () => {}, error: () => {} }
     const loud = {
@@ -62,6 +62,6 @@ export class Session {
       warn: (event: string, fields?: object) => this.output.say(JSON.stringify({ event, ...fields })),
       error: (event: string, fields?: object) => this.output.say(JSON.stringify({ event, ...fields })),
     }
-    return openSystem(await this.config(), { log: this.debug ? loud : quiet, secrets })
+    return openSystem(await this.config(), { log: this.debug ? loud : quiet, ...wishes })
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The system as a command sees it: the database of the configuration, with an engine on it that is not started. It migrates nothing, so that looking
- * at a database never changes it.
+ * at a database never changes it. A program with an engine of its own has no tables of the server; whoever only looks at jobs does not miss them.
  */
 import { hostname } from 'node:os'
 import { createEngine, type Engine, type Log, standardErrorLog } from '@sluice/engine'
@@ -13,6 +13,7 @@ import { openDatabase } from './open-database.ts'
 
 export interface System {
   readonly engine: Engine
+  /** Stands on the server's tables: for those who wished for them. */
   readonly access: Access
   /** Address of the database. */
   readonly url: string
@@ -25,6 +26,8 @@ export interface SystemWishes {
   readonly log?: Log
   /** Whether the command opens secrets. The others work without a master key, also where it is not usable. */
   readonly secrets?: boolean
+  /** Whether the command needs the tables of the server: keys, audit. Where they are missing it is told to migrate. */
+  readonly tables?: boolean
 }
 
 export async function openSystem(config: Config, { log = standardErrorLog, ...wishes }: SystemWishes = {}): Promise<System> {
@@ -32,7 +35,7 @@ export async function openSystem(config: Config, { log = standardErrorLog, ...wi
   const database = await openDatabase(config, { make: false, say: () => {} })
   const engine = createEngine({
     database: database.url,
-    migrations: [serverMigrations],
+    migrations: wishes.tables ? [serverMigrations] : [],
     migrates: false,
     name: onlooker(),
     pools: {},
