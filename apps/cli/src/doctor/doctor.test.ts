@@ -4,8 +4,10 @@ import type { Health, SeenWorker } from '@sluice/engine'
 import type { ApiKey } from '@sluice/server'
 import { ping } from '@sluice/server'
 import { describe, expect } from 'vitest'
+import { eventually } from '../../../../test/support/database.ts'
 import { test } from '../../../../test/support/sluice.ts'
 import { type Finding, judgeHealth, judgeKeys, judgeMasterKey, judgeSpace, sizeOf } from './findings.ts'
+import { judgeModules } from './judge-modules.ts'
 
 const now = new Date(0)
 const well: Health = {
@@ -32,6 +34,7 @@ const worker = {
   beatAt: now,
   leaseUntil: now,
 } as SeenWorker
+const held = (untilMs: number): Health['leader'] => ({ term: 3, worker: 1, name: 'up', until: new Date(untilMs) })
 const snapshot = { pid: 42, application: 'report', state: 'idle in transaction', ageMs: 120_000 }
 const key = {
   id: 'k',
@@ -64,10 +67,22 @@ describe('[O-06] what the facts mean', () => {
     ['leader', 'ok', {}, [worker], /up, term 3/],
     ['leader', 'warn', { leader: { term: 3, worker: undefined, name: undefined, until: undefined } }, [], /no process runs/],
     ['leader', 'fail', { leader: { term: 3, worker: undefined, name: undefined, until: undefined } }, [worker], /nobody leads/],
+    [
+      'leader',
+      'fail',
+      { leader: held(600_000) },
+      [],
+      /held until 1970-01-01T00:10:00.000Z by a process that is gone.*update sluice\.leader/,
+    ],
+    ['leader', 'fail', { leader: held(600_000) }, [{ ...worker, state: 'lost' }], /by a process that is gone/],
+    ['leader', 'warn', { leader: held(5_000) }, [{ ...worker, state: 'lost' }], /takes over then/],
+    ['leader', 'ok', { leader: held(600_000) }, [worker], /up, term 3/],
+    ['leader', 'fail', { leader: held(600_000), clockAheadMs: 530_000 }, [], /gone/],
+    ['leader', 'warn', { leader: held(600_000), clockAheadMs: 590_000 }, [], /takes over then/],
     ['wake-ups', 'warn', { listeners: 0 }, [worker], /pooler/],
   ]
   test.for(cases)('[O-06] %s is %s', ([check, state, changed, workers, said]) => {
-    const finding = stateOf(judgeHealth({ ...well, ...changed }, workers), check)
+    const finding = stateOf(judgeHealth({ ...well, ...changed }, workers, 0), check)
     expect(finding).toMatchObject({ state })
     expect(`${finding?.text} ${finding?.fix ?? ''}`).toMatch(said)
     expect(finding?.fix === undefined).toBe(state === 'ok')
@@ -79,6 +94,38 @@ describe('[O-06] what the facts mean', () => {
     expect(judgeKeys(true, [{ ...key, role: 'read' }])).toMatchObject({ state: 'fail' })
     expect(judgeKeys(true, [key, { ...key, state: 'expired' }])).toMatchObject({ state: 'warn' })
     expect(judgeKeys(true, [key])).toMatchObject({ state: 'ok' })
+  })
+
+  test('[O-09] keys are told as this command is configured: a server may be started otherwise', () => {
+    expect(judgeKeys(false, [key]).text).toBe('not required on this machine, as configured here; 1 active')
+    expect(judgeKeys(true, [key]).text).toBe('required, as configured here; 1 active')
+  })
+
+  const here = { modules: 1, kinds: ['page', 'mail'], runs: 1 }
+  const runs = (...kinds: string[]): SeenWorker[] => [{ ...worker, kinds }]
+  const compared: [
+    state: Finding['state'],
+    here: Parameters<typeof judgeModules>[0],
+    live: SeenWorker[] | undefined,
+    text: string,
+  ][] = [
+    ['ok', here, undefined, '2 kinds and 1 run as configured here'],
+    ['ok', here, [], '2 kinds and 1 run as configured here; no process runs to compare with'],
+    ['ok', here, runs('mail', 'page'), '2 kinds and 1 run as configured here; live processes know them'],
+    ['warn', here, runs('page', 'sluice.ping'), '2 kinds and 1 run as configured here; no live process knows mail'],
+    [
+      'ok',
+      { modules: 0, kinds: [], runs: 0 },
+      runs('c', 'b', 'a', 'f', 'e', 'd'),
+      'none as configured here; live processes also know a, b, c, d, e and 1 more',
+    ],
+    ['ok', { modules: 0, kinds: [], runs: 0 }, runs('sluice.ping'), 'none as configured here'],
+    ['ok', here, [{ ...worker, state: 'lost' }], '2 kinds and 1 run as configured here; no process runs to compare with'],
+  ]
+  test.for(compared)('[O-06] modules are %s beside live processes', ([state, configured, live, text]) => {
+    const finding = judgeModules(configured, live)
+    expect(finding).toMatchObject({ state, text })
+    expect(finding.fix === undefined).toBe(state === 'ok')
   })
 
   test('[O-10] a master key that others can read is a failure', () => {
@@ -148,6 +195,24 @@ describe('[O-06] sluice doctor', () => {
       'master key': { state: 'fail', fix: expect.stringContaining('chmod 600') },
       modules: { state: 'fail', text: expect.stringContaining('nowhere.js does not exist') },
     })
+  })
+
+  test('[O-06] leadership of a process that is gone is a failure, and its fix mends it', async ({ sluice, engines, client }) => {
+    await sluice(['migrate'])
+    const engine = engines({ kinds: [ping], name: 'up here:1' })
+    await client.query(`update sluice.leader set term = 1, worker = 999, until = sluice.now() + interval '1 day'`)
+    await engine.start()
+    const { code, out } = await sluice(['doctor', '--json'])
+    expect(code).toBe(1)
+    const { leader } = checksOf(out)
+    expect(leader).toMatchObject({
+      state: 'fail',
+      text: expect.stringMatching(/^leadership is held until .* by a process that is gone$/),
+    })
+    expect((await sluice(['status'])).out).toContain('by a process that is gone')
+    await client.query(/update .*;/.exec(leader?.fix ?? '')?.[0] ?? '')
+    await eventually(async () => (await engine.inspect.leader()).name === 'up here:1')
+    expect(checksOf((await sluice(['doctor', '--json'])).out)['leader']).toMatchObject({ state: 'ok' })
   })
 
   test('[O-06] a database that does not answer and a wrong configuration are findings, not crashes', async ({ sluice }) => {

@@ -4,6 +4,7 @@
 import type { Health, SeenWorker } from '@sluice/engine'
 import type { ApiKey } from '@sluice/server'
 import { span } from '../terminal/times.ts'
+import { findGoneLeader } from '../workers/gone-leader.ts'
 
 export interface Finding {
   readonly check: string
@@ -22,7 +23,8 @@ const bloatRatio = 10
 const spaceWarnBytes = 1_000_000_000
 const spaceFailBytes = 100_000_000
 
-export function judgeHealth(health: Health, workers: readonly SeenWorker[]): Finding[] {
+/** `nowMs` by this machine's clock. */
+export function judgeHealth(health: Health, workers: readonly SeenWorker[], nowMs: number): Finding[] {
   return [
     judgeServer(health),
     judgeClock(health),
@@ -30,7 +32,7 @@ export function judgeHealth(health: Health, workers: readonly SeenWorker[]): Fin
     judgeSnapshot(health),
     judgeLedger(health),
     judgeLeases(health),
-    judgeLeader(health, workers),
+    judgeLeader(health, workers, nowMs + health.clockAheadMs),
     judgeWakeUps(health, workers),
   ]
 }
@@ -107,7 +109,17 @@ function judgeLeases({ lostWorkers, orphans }: Health): Finding {
   }
 }
 
-function judgeLeader({ leader }: Health, workers: readonly SeenWorker[]): Finding {
+function judgeLeader({ leader }: Health, workers: readonly SeenWorker[], nowMs: number): Finding {
+  const gone = findGoneLeader(leader, workers, nowMs)
+  if (gone)
+    return {
+      check: 'leader',
+      state: gone.stuck ? 'fail' : 'warn',
+      text: `leadership is held until ${gone.until.toISOString()} by a process that is gone`,
+      fix: gone.stuck
+        ? 'Let it go, and whoever may lead takes over within seconds: update sluice.leader set until = sluice.now();'
+        : 'Another `sluice scheduler` or `sluice up` takes over then.',
+    }
   if (leader.worker !== undefined)
     return { check: 'leader', state: 'ok', text: `${leader.name ?? leader.worker}, term ${leader.term}` }
   const isEmpty = workers.every(({ state }) => state === 'lost')
@@ -135,21 +147,17 @@ function judgeWakeUps({ listeners }: Health, workers: readonly SeenWorker[]): Fi
   }
 }
 
+/** What a running server asks for is its own configuration; this is the one of the command. */
 export function judgeKeys(requireKeys: boolean, keys: readonly ApiKey[]): Finding {
   const active = keys.filter(({ state }) => state === 'active')
   const expired = keys.filter(({ state }) => state === 'expired')
   const counts = `${active.length} active${expired.length > 0 ? `, ${expired.length} expired (${expired.map(({ name }) => name).join(', ')})` : ''}`
-  if (!requireKeys) return { check: 'keys', state: 'ok', text: `not required on this machine; ${counts}` }
+  const text = `${requireKeys ? 'required' : 'not required on this machine'}, as configured here; ${counts}`
+  if (!requireKeys) return { check: 'keys', state: 'ok', text }
   if (!active.some(({ role }) => role === 'admin'))
-    return {
-      check: 'keys',
-      state: 'fail',
-      text: `required, ${counts}, none of them an admin's`,
-      fix: 'sluice keys create NAME --role admin',
-    }
-  if (expired.length > 0)
-    return { check: 'keys', state: 'warn', text: `required, ${counts}`, fix: 'Make new ones, then `sluice keys revoke ID`.' }
-  return { check: 'keys', state: 'ok', text: `required, ${counts}` }
+    return { check: 'keys', state: 'fail', text: `${text}, none of them an admin's`, fix: 'sluice keys create NAME --role admin' }
+  if (expired.length > 0) return { check: 'keys', state: 'warn', text, fix: 'Make new ones, then `sluice keys revoke ID`.' }
+  return { check: 'keys', state: 'ok', text }
 }
 
 /** `mode` is undefined when there is no such file. */

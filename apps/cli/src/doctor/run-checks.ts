@@ -3,7 +3,7 @@
  */
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { pendingMigrations } from '@sluice/engine'
+import { pendingMigrations, type SeenWorker } from '@sluice/engine'
 import { type Config, ConfigError, isOnlooker, loadModules, serverMigrations } from '@sluice/server'
 import { codeOf, exit } from '../session/exit.ts'
 import type { Session } from '../session/session.ts'
@@ -11,67 +11,74 @@ import type { Call } from '../session/tree.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { pad, plainLines, wrap } from '../terminal/text.ts'
 import { type Finding, judgeHealth, judgeKeys, judgeMasterKey, judgeSpace } from './findings.ts'
+import { judgeModules } from './judge-modules.ts'
 
 export async function runDoctor({ session }: Call): Promise<number> {
-  const checks: Finding[] = []
-  await examine(session, checks)
+  const checks = await examine(session)
   const failed = checks.filter(({ state }) => state === 'fail').length
   session.output.answer({ ok: failed === 0, checks }, (terminal) => checks.map((one) => render(one, terminal)).join('\n'))
   return failed === 0 ? exit.ok : exit.failure
 }
 
-async function examine(session: Session, checks: Finding[]): Promise<void> {
-  const config = await readOr(session, checks)
-  if (!config) return
-  await checkModules(config, checks)
-  checks.push(lookAtMasterKey(config))
-  if (config.database === undefined) checks.push(...lookAtSpace(config))
-  checks.push({ check: 'Redis', state: 'ok', text: 'not used: PostgreSQL does it all' })
-  const url = await reach(session, checks)
-  const schema = url === undefined ? 'unusable' : await checkSchema(url, checks)
-  if (schema === 'unusable') return
-  const { engine, access } = await session.system()
-  const [health, workers] = await Promise.all([engine.inspect.health(), engine.inspect.workers()])
-  checks.push(
-    ...judgeHealth(
-      health,
-      workers.filter((one) => !isOnlooker(one)),
-    ),
-  )
-  if (schema === 'engine only') return
-  const keys = await access.keys.list({ limit: 500 })
-  checks.push(judgeKeys(config.requireKeys, keys.items))
+async function examine(session: Session): Promise<Finding[]> {
+  const read = await readOr(session)
+  if ('check' in read) return [read]
+  const { findings, workers } = await examineDatabase(session, read)
+  return [
+    { check: 'configuration', state: read.warnings.length > 0 ? 'warn' : 'ok', text: read.warnings.join(' ') || 'can be read' },
+    await checkModules(read, workers),
+    lookAtMasterKey(read),
+    ...(read.database === undefined ? lookAtSpace(read) : []),
+    { check: 'Redis', state: 'ok', text: 'not used: PostgreSQL does it all' },
+    ...findings,
+  ]
 }
 
-async function readOr(session: Session, checks: Finding[]): Promise<Config | undefined> {
+async function readOr(session: Session): Promise<Config | Finding> {
   try {
-    const config = await session.config()
-    checks.push({
-      check: 'configuration',
-      state: config.warnings.length > 0 ? 'warn' : 'ok',
-      text: config.warnings.join(' ') || 'can be read',
-    })
-    return config
+    return await session.config()
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    checks.push({
+    return {
       check: 'configuration',
       state: 'fail',
       text: error.problems.join('\n'),
       fix: 'Correct what it says; `sluice config` shows the rest.',
-    })
-    return undefined
+    }
   }
 }
 
-async function checkModules(config: Config, checks: Finding[]): Promise<void> {
+interface Examined {
+  readonly findings: readonly Finding[]
+  /** Undefined when nobody could be asked. */
+  readonly workers: readonly SeenWorker[] | undefined
+}
+
+async function examineDatabase(session: Session, config: Config): Promise<Examined> {
+  const findings: Finding[] = []
+  const url = await reach(session, findings)
+  const schema = url === undefined ? 'unusable' : await checkSchema(url, findings)
+  if (schema === 'unusable') return { findings, workers: undefined }
+  const { engine, access } = await session.system()
+  const [health, all] = await Promise.all([engine.inspect.health(), engine.inspect.workers()])
+  const workers = all.filter((one) => !isOnlooker(one))
+  findings.push(...judgeHealth(health, workers, session.now()))
+  if (schema === 'whole') findings.push(judgeKeys(config.requireKeys, (await access.keys.list({ limit: 500 })).items))
+  return { findings, workers }
+}
+
+async function checkModules(config: Config, workers: readonly SeenWorker[] | undefined): Promise<Finding> {
   try {
     const { kinds, runs } = await loadModules(config)
-    const text =
-      config.load.length === 0 ? 'none; only sluice.ping is known here' : `${kinds.length} kinds and ${runs.length} runs`
-    checks.push({ check: 'modules', state: 'ok', text })
+    const all = [...kinds, ...runs.flatMap((run) => run.kinds)].map(({ kindName }) => kindName)
+    return judgeModules({ modules: config.load.length, kinds: [...new Set(all)], runs: runs.length }, workers)
   } catch (error) {
-    checks.push({ check: 'modules', state: 'fail', text: messageOf(error), fix: 'Mend the module, or take it out of `load`.' })
+    return {
+      check: 'modules',
+      state: 'fail',
+      text: `as configured here: ${messageOf(error)}`,
+      fix: 'Mend the module, or take it out of `load`.',
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 import type { Engine, Overview, SeenWorker } from '@sluice/engine'
 import { isOnlooker } from '@sluice/server'
 import { span } from '../terminal/times.ts'
+import { findGoneLeader } from '../workers/gone-leader.ts'
 import { describePauses, readPauses, type Standing } from './pauses.ts'
 
 export interface Status extends Omit<Overview, 'workers' | 'oldestReady'> {
@@ -37,6 +38,7 @@ export function findConcerns({
   pools,
   leader,
   processes,
+  workers: live,
   deadLetters,
   pauses,
 }: Omit<Status, 'concerns' | 'oldestReady'>): string[] {
@@ -47,6 +49,11 @@ export function findConcerns({
       alive === 0 && processes.lost === 0
         ? 'No process runs. Start `sluice up`, or `sluice worker` and `sluice scheduler`.'
         : 'Nobody leads: delayed jobs, schedules and rescues wait. Start `sluice scheduler` or `sluice up`.',
+    )
+  const gone = findGoneLeader(leader, live, at.getTime())
+  if (gone?.stuck)
+    concerns.push(
+      `Leadership is held until ${gone.until.toISOString()} by a process that is gone: delayed jobs, schedules and rescues wait. \`sluice doctor\` says how to end it.`,
     )
   if (processes.lost > 0)
     concerns.push(

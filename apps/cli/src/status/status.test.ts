@@ -7,6 +7,18 @@ import { test } from '../../../../test/support/sluice.ts'
 import { findConcerns, type Status } from './read-status.ts'
 
 const none = { count: 0, more: false }
+const process = {
+  id: 1,
+  name: 'up',
+  state: 'alive' as const,
+  leads: true,
+  pools: {},
+  kinds: [],
+  running: {},
+  startedAt: new Date(0),
+  beatAt: new Date(599_000),
+  leaseUntil: new Date(610_000),
+}
 const calm: Omit<Status, 'concerns' | 'oldestReady'> = {
   at: new Date(600_000),
   jobs: { scheduled: none, ready: none, paused: none, running: none, failed: none },
@@ -14,7 +26,7 @@ const calm: Omit<Status, 'concerns' | 'oldestReady'> = {
   runs: { created: none, running: none, finalizing: none, completed: none, failed: none, canceled: none },
   pools: [{ name: 'light', workers: 1, core: 5, max: 10, running: 0, ready: none, next: undefined, paused: null }],
   processes: { alive: 1, stopping: 0, lost: 0 },
-  workers: [],
+  workers: [process],
   leader: { term: 1, worker: 1, name: 'up', until: new Date(610_000) },
   lanesClosed: none,
   deadLetters: [],
@@ -28,6 +40,12 @@ describe('[O-06] what somebody should look at', () => {
     ['nothing, when all is well', {}, []],
     ['that no process runs', { leader: nobody, processes: { alive: 0, stopping: 0, lost: 0 } }, [/^No process runs/]],
     ['that nobody leads', { leader: nobody }, [/^Nobody leads/]],
+    [
+      'that a process that is gone leads for long',
+      { leader: { ...calm.leader, until: new Date(900_000) }, workers: [] },
+      [/^Leadership is held until 1970-01-01T00:15:00\.000Z by a process that is gone/],
+    ],
+    ['nothing about a leader that has just gone', { workers: [{ ...process, state: 'lost' }] }, []],
     [
       'that a process is lost',
       { processes: { alive: 1, stopping: 0, lost: 2 } },
