@@ -46,15 +46,15 @@ function jobOptions(options: Readonly<Record<string, unknown>>): JobOptions {
 async function waitForEnd(session: Session, engine: Engine, id: number): Promise<Job> {
   session.stopsInOrder = true
   const line = new StatusLine(session.process.stderr, session.output.side)
-  session.onEnd(() => line.end())
-  for await (const _ of follow(engine, { topics: ['jobs'], beatMs, signal: session.interrupted })) {
-    const job = await engine.find(id)
-    if (!job) throw new CommandError(exit.notFound, 'UNKNOWN_JOB', `Job ${id} is gone: finished, and forgotten meanwhile.`)
-    if (job.finishedAt !== null || job.state === 'failed') {
-      line.end()
-      return job
+  try {
+    for await (const _ of follow(engine, { topics: ['jobs'], beatMs, signal: session.interrupted })) {
+      const job = await engine.find(id)
+      if (!job) throw new CommandError(exit.notFound, 'UNKNOWN_JOB', `Job ${id} is gone: finished, and forgotten meanwhile.`)
+      if (job.finishedAt !== null || job.state === 'failed') return job
+      if (session.output.side.live) line.show(`job ${id} ${job.state}: ${plain((await engine.why(id)).text)}`)
     }
-    if (session.output.side.live) line.show(`job ${id} ${job.state}: ${plain((await engine.why(id)).text)}`)
+  } finally {
+    line.end() // before anything else is said
   }
   throw new CommandError(
     exit.interrupted,

@@ -39,16 +39,16 @@ export async function startRun({ session, args: [name = ''], options }: Call): P
 async function waitForRun(session: Session, engine: Engine, id: number): Promise<Run> {
   session.stopsInOrder = true
   const bar = new Bar(session.process.stderr, session.output.side)
-  session.onEnd(() => bar.end())
-  for await (const _ of follow(engine, { topics: ['runs', 'jobs'], beatMs, restMs, signal: session.interrupted })) {
-    const run = await engine.runs.find(id)
-    if (!run) throw new CommandError(exit.notFound, 'UNKNOWN_RUN', `Run ${id} is gone.`)
-    const failed = run.failed > 0 ? `, ${run.failed} failed` : ''
-    await bar.show(run.total - run.pending, run.total, `${run.state}${failed}`)
-    if (run.finishedAt !== null) {
-      bar.end()
-      return run
+  try {
+    for await (const _ of follow(engine, { topics: ['runs', 'jobs'], beatMs, restMs, signal: session.interrupted })) {
+      const run = await engine.runs.find(id)
+      if (!run) throw new CommandError(exit.notFound, 'UNKNOWN_RUN', `Run ${id} is gone.`)
+      const failed = run.failed > 0 ? `, ${run.failed} failed` : ''
+      await bar.show(run.total - run.pending, run.total, `${run.state}${failed}`)
+      if (run.finishedAt !== null) return run
     }
+  } finally {
+    bar.end() // before anything else is said
   }
   throw new CommandError(
     exit.interrupted,

@@ -187,6 +187,37 @@ describe.skipIf(!hasTerminal)('[O-06] on a terminal', () => {
     expect(page.screen.trimEnd().endsWith('\u001B[?25h\u001B[?1049l')).toBe(true)
   })
 
+  test('[O-06] a terminal that says it has no size gets a page of the usual one', async ({
+    folder,
+    database,
+    sluice,
+    engines,
+  }) => {
+    await sluice(['migrate'])
+    await engines({ kinds: [ping] }).start()
+    const page = draw(['status', '--watch'], { cwd: folder, env: { DATABASE_URL: database.url }, columns: 0, rows: 0 })
+    onTestFinished(() => page.kill())
+    await eventually(() => /All is well\.[^]*jobs[^]*0 running/.test(page.screen))
+    page.press('q')
+    expect(await page.ended).toBe(0)
+  })
+
+  test('[O-06] whoever interrupts a wait finds the line of it gone before the words about it', async ({
+    folder,
+    database,
+    sluice,
+    engines,
+  }) => {
+    await sluice(['migrate'])
+    await engines({ kinds: [ping] }).migrate()
+    const page = draw(['jobs', 'enqueue', 'sluice.ping', '--wait'], { cwd: folder, env: { DATABASE_URL: database.url } })
+    onTestFinished(() => page.kill())
+    await eventually(() => page.screen.includes('job 1 ready'))
+    page.press('\u0003')
+    expect(await page.ended).toBe(130)
+    expect(page.screen).toMatch(/\r\u001B\[2K\u001B\[31merror:\u001B\[39m Job 1 goes on without you\.[^\r]*\r\n$/)
+  })
+
   test('[O-06] a bar shows how far a bulk action is, and whoever says no changes nothing', async ({
     folder,
     database,

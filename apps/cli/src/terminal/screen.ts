@@ -1,6 +1,7 @@
 /**
  * A page that takes the whole terminal and gives it back as it was: what stood there before is there again, the cursor too, however it ends.
  */
+import { usual } from './terminal.ts'
 import { cut, widthOf } from './text.ts'
 
 const enter = '\u001B[?1049h\u001B[?25l'
@@ -39,7 +40,8 @@ export class Screen {
   draw(text: string): void {
     if (!this.#open) return
     this.#text = text
-    const { columns, rows } = this.#process.stdout
+    const columns = this.#process.stdout.columns || usual.columns
+    const rows = this.#process.stdout.rows || usual.rows
     const lines = text.split('\n')
     const shown = lines.length > rows - 1 ? [...lines.slice(0, rows - 2), '…'] : lines
     // Colours have no width, so lines that hold some are cut only where they were made.

@@ -31,6 +31,7 @@ describe('[O-06] what a stream can show', () => {
     expect(describeTerminal({}, {}).columns).toBeUndefined()
     expect(describeTerminal({}, { COLUMNS: 'wide' }).columns).toBeUndefined()
     expect(describeTerminal({ isTTY: true, columns: 3 }, {}).columns).toBe(20)
+    expect(describeTerminal({ isTTY: true, columns: 0 }, {}).columns).toBe(80)
   })
 })
 

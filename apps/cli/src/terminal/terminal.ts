@@ -35,13 +35,17 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 const columnsMin = 20
 
+/** For terminals that say they have no size: those of some containers and serial lines. */
+export const usual = { columns: 80, rows: 24 } as const
+
 export function describeTerminal(stream: Stream, env: Environment): Terminal {
   const colour = hasColour(stream, env)
   const asked = Number(env['COLUMNS'])
-  const columns = stream.isTTY ? stream.columns : Number.isInteger(asked) && asked > 0 ? asked : undefined
+  const said = stream.columns === 0 ? usual.columns : stream.columns
+  const columns = stream.isTTY ? said : Number.isInteger(asked) && asked > 0 ? asked : undefined
   return {
     colour,
-    columns: columns === undefined || columns === 0 ? undefined : Math.max(columnsMin, columns),
+    columns: columns === undefined ? undefined : Math.max(columnsMin, columns),
     live: !!stream.isTTY && env['TERM'] !== 'dumb',
     paint: (name, text) => (colour && text !== '' ? `\u001B[${codes[name][0]}m${text}\u001B[${codes[name][1]}m` : text),
   }
