@@ -84,6 +84,18 @@ function listLoaded(program: string): string {
 test('[O-06] a command or option with a typing error is refused with the one that was meant', async ({ sluice }) => {
   expect(await sluice(['staus'])).toMatchObject({ code: 2, out: '', err: expect.stringContaining('Did you mean status?') })
   expect(await sluice(['jobs', 'enqeue'])).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean enqueue?') })
+  expect(await sluice(['enqueue', 'sluice.ping', '--wait'])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('Did you mean jobs enqueue?'),
+  })
+  for (const [word, meant] of [
+    ['list', 'one of jobs list, runs list, kinds list,'],
+    ['pause', 'one of kinds pause, pools pause, lanes pause, owners pause, schedules pause?'],
+    ['retry', 'one of jobs retry, runs retry?'],
+    ['cancel', 'one of jobs cancel, runs cancel?'],
+  ] as const)
+    expect(await sluice([word])).toMatchObject({ code: 2, out: '', err: expect.stringContaining(`Did you mean ${meant}`) })
+  expect(await sluice(['jobs', 'start'])).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean runs start?') })
   expect(await sluice(['jobs', 'list', '--stat', 'ready'])).toMatchObject({ code: 2, err: expect.stringContaining('--state') })
   expect(await sluice(['jobs', 'list', '--state', 'redy'])).toMatchObject({
     code: 2,

@@ -22,6 +22,7 @@ export function buildProgram({ nouns, verbs }: Tree, version: string, perform: P
     .helpCommand('help [command]', 'show help for a command')
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
     .showSuggestionAfterError(true)
+    .configureOutput({ outputError: (text, write) => write(nameNouns(text, nouns)) })
     .exitOverride()
     .option('--database <url>', 'address of PostgreSQL (DATABASE_URL)')
     .option('--data <folder>', 'folder of the local PostgreSQL (SLUICE_DATA, default .sluice)')
@@ -45,6 +46,16 @@ ${exitHelp}`,
     noun.addHelpText('after', `\n${examplesText(leaves.slice(0, 3).flatMap(({ examples }) => examples.slice(0, 1)))}`)
   }
   return program
+}
+
+/** `sluice enqueue` lacks its noun: nothing is spelled like it, but there is a command of that name. */
+function nameNouns(text: string, nouns: readonly Noun[]): string {
+  const unknown = /^error: unknown command '(.+)'/.exec(text)?.[1]
+  const meant = nouns
+    .filter(({ leaves }) => leaves.some(({ usage, aliases = [] }) => [usage.split(' ')[0], ...aliases].includes(unknown)))
+    .map(({ name }) => `${name} ${unknown}`)
+  if (meant.length === 0) return text
+  return `error: unknown command '${unknown}'\n(Did you mean ${meant.length === 1 ? '' : 'one of '}${meant.join(', ')}?)\n`
 }
 
 function addLeaf(parent: Command, leaf: Leaf, perform: Perform): void {
