@@ -50,7 +50,7 @@ describe('[O-06] sluice runs', () => {
     const { out } = await sluice(['runs', 'tree', '1'])
     expect(out).toMatch(/^\d+ import {2}succeeded.*\n(?:├─ .*\n){3}└─ /)
     expect(out).toContain('page 3 is torn')
-    expect(told(await sluice(['runs', 'retry', '1']))).toEqual([0, '1 failed job of run 1 run again.'])
+    expect(told(await sluice(['runs', 'retry', '1']))).toEqual([0, '1 failed job of run 1 runs again.'])
   })
 
   test('[E-15] a second start of what is under way is a conflict that names it; cancel ends it', async ({ sluice, json }) => {
@@ -145,6 +145,10 @@ describe('[O-06] events and keys', () => {
     const { items } = await json('keys', 'list')
     expect(items).toMatchObject([{ name: 'deploy', role: 'operate', state: 'active' }])
     expect(JSON.stringify(items)).not.toContain(made.out.trim())
+    expect(await sluice(['keys', 'revoke', 'deploy'])).toMatchObject({
+      code: 3,
+      err: expect.stringContaining(`It takes the id, not the name: \`sluice keys revoke ${items[0].id}\``),
+    })
     expect((await sluice(['keys', 'revoke', items[0].id])).code).toBe(0)
     expect((await sluice(['keys', 'revoke', items[0].id])).code).toBe(3)
     expect((await json('keys', 'list')).items[0].state).toBe('revoked')

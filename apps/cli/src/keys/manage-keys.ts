@@ -41,11 +41,13 @@ export async function listKeys({ session, options }: Call): Promise<void> {
 
 export async function revokeKey({ session, args: [id = ''] }: Call): Promise<void> {
   const { access } = await session.system({ tables: true })
-  if (!(await access.keys.revoke(id)))
-    throw new CommandError(
-      exit.notFound,
-      'UNKNOWN_KEY',
-      `There is no key with the id "${id}" that works. It takes the id, not the name; \`sluice keys list\` shows both.`,
-    )
+  if (!(await access.keys.revoke(id))) {
+    const { items } = await access.keys.list({ limit: 500 })
+    const named = items.find(({ name, state }) => name === id && state === 'active')
+    const hint = named
+      ? `It takes the id, not the name: \`sluice keys revoke ${named.id}\`.`
+      : 'It takes the id; `sluice keys list` shows it.'
+    throw new CommandError(exit.notFound, 'UNKNOWN_KEY', `There is no key with the id "${id}" that works. ${hint}`)
+  }
   session.output.answer({ id, revoked: true }, () => `Key ${id} works no more.`)
 }

@@ -25,7 +25,7 @@ export async function retryRun({ session, args: [text = ''] }: Call): Promise<nu
   session.output.answer({ id, retried }, () =>
     retried === 0
       ? `Run ${id} has no failed job to retry.`
-      : `${retried} failed ${retried === 1 ? 'job' : 'jobs'} of run ${id} run again.`,
+      : `${retried} failed ${retried === 1 ? 'job' : 'jobs'} of run ${id} ${retried === 1 ? 'runs' : 'run'} again.`,
   )
   return retried === 0 ? exit.conflict : exit.ok
 }

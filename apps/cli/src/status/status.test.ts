@@ -122,6 +122,7 @@ describe('[O-06] sluice status', () => {
     const text = (await sluice(['status'])).out
     expect(text).toMatch(/^All is well\.$/m)
     expect(text).toMatch(/^jobs +0 ready, 0 running, 1 scheduled$/m)
+    expect(text).toMatch(/ up here:1 +alive, leads .* (?:\d+(?:ms|s|m)|1m \d+s) +(?:now|\ds ago)$/m) // for how long, then the beat
   })
 
   test('[O-06] does not say that all is well while something is paused', async ({ sluice, engines }) => {

@@ -5,7 +5,7 @@ import type { SeenWorker } from '@sluice/engine'
 import { isOnlooker } from '@sluice/server'
 import type { Call } from '../session/tree.ts'
 import { type Column, renderTable } from '../terminal/table.ts'
-import { relative } from '../terminal/times.ts'
+import { relative, span } from '../terminal/times.ts'
 
 export async function listWorkers({ session }: Call): Promise<void> {
   const { engine } = await session.system()
@@ -30,7 +30,7 @@ export function workerColumns(nowMs: number): Column<SeenWorker>[] {
     },
     { title: 'running', value: (one) => runningOf(one), least: 8 },
     { title: 'kinds', value: ({ kinds }) => kinds.length, align: 'right', spare: true },
-    { title: 'up', value: ({ startedAt }) => relative(startedAt, nowMs), spare: true },
+    { title: 'up', value: ({ startedAt }) => span(nowMs - startedAt.getTime()), spare: true },
     { title: 'beat', value: ({ beatAt }) => relative(beatAt, nowMs) },
   ]
 }
