@@ -5,7 +5,7 @@ import type { Engine, Overview, SeenWorker } from '@sluice/engine'
 import { isOnlooker } from '@sluice/server'
 import { span } from '../terminal/times.ts'
 import { findGoneLeader } from '../workers/gone-leader.ts'
-import { describePauses, readPauses, type Standing } from './pauses.ts'
+import { describePauses, describeTroubled, readStill, type Standing, type Troubled } from './still.ts'
 
 export interface Status extends Omit<Overview, 'workers' | 'oldestReady'> {
   readonly oldestReady: Overview['oldestReady'] | null
@@ -13,20 +13,22 @@ export interface Status extends Omit<Overview, 'workers' | 'oldestReady'> {
   readonly workers: readonly SeenWorker[]
   /** What somebody paused, schedules too. */
   readonly pauses: readonly Standing[]
+  /** Schedules that an error keeps from firing. */
+  readonly troubled: readonly Troubled[]
   /** Sentences, the worst first. Empty when all is well. */
   readonly concerns: readonly string[]
 }
 
 export async function readStatus(engine: Engine): Promise<Status> {
-  const [{ workers: counted, oldestReady = null, ...overview }, all, pauses] = await Promise.all([
+  const [{ workers: counted, oldestReady = null, ...overview }, all, still] = await Promise.all([
     engine.inspect.overview(),
     engine.inspect.workers(),
-    readPauses(engine),
+    readStill(engine),
   ])
   const workers = all.filter((one) => !isOnlooker(one))
   const processes = { ...counted }
   for (const { state } of all.filter(isOnlooker)) processes[state] = Math.max(0, processes[state] - 1)
-  const seen = { ...overview, processes, workers, pauses }
+  const seen = { ...overview, processes, workers, ...still }
   return { ...seen, oldestReady, concerns: findConcerns(seen) }
 }
 
@@ -41,6 +43,7 @@ export function findConcerns({
   workers: live,
   deadLetters,
   pauses,
+  troubled,
 }: Omit<Status, 'concerns' | 'oldestReady'>): string[] {
   const concerns: string[] = []
   const alive = processes.alive + processes.stopping
@@ -67,7 +70,7 @@ export function findConcerns({
         `Pool ${name}: job ${next.job} has been ready for ${span(at.getTime() - next.since.getTime())}. \`sluice jobs why ${next.job}\` tells why.`,
       )
   }
-  concerns.push(...describePauses(pauses))
+  concerns.push(...describeTroubled(troubled), ...describePauses(pauses))
   if (jobs.failed.count > 0)
     concerns.push(
       `${jobs.failed.count}${jobs.failed.more ? '+' : ''} ${jobs.failed.count === 1 ? 'job has' : 'jobs have'} failed for good, in ${deadLetters.length} ${deadLetters.length === 1 ? 'group' : 'groups'}: \`sluice jobs dead\`.`,

@@ -31,6 +31,7 @@ const calm: Omit<Status, 'concerns' | 'oldestReady'> = {
   lanesClosed: none,
   deadLetters: [],
   pauses: [],
+  troubled: [],
 }
 const pool = { name: 'light', workers: 1, core: 5, max: 10, running: 0, ready: none, next: undefined, paused: null }
 const nobody = { term: 1, worker: undefined, name: undefined, until: undefined }
@@ -75,6 +76,11 @@ describe('[O-06] what somebody should look at', () => {
         /^The owner Ann's shop is paused: contract ended\. `sluice owners resume 'Ann'\\''s shop'` lets it go on\.$/,
         /^The schedule nightly is paused\. `sluice schedules resume nightly` lets it go on\.$/,
       ],
+    ],
+    [
+      'a schedule that an error keeps from firing',
+      { troubled: [{ name: 'nightly', reason: 'There is no zone "Mars".' }] },
+      [/^The schedule nightly does not fire: There is no zone "Mars"\. `sluice schedules show nightly` tells more\.$/],
     ],
     [
       'how many more there are when many are paused',
@@ -125,7 +131,7 @@ describe('[O-06] sluice status', () => {
     expect(text).toMatch(/ up here:1 +alive, leads .* (?:\d+(?:ms|s|m)|1m \d+s) +(?:now|\ds ago)$/m) // for how long, then the beat
   })
 
-  test('[O-06] does not say that all is well while something is paused', async ({ sluice, engines }) => {
+  test('[O-06] does not say that all is well while something stands still', async ({ sluice, engines, client }) => {
     await sluice(['migrate'])
     const nightly = defineSchedule('nightly', { cron: '5 0 * * *', zone: 'UTC', job: ping({}) })
     const engine = engines({ kinds: [ping], schedules: [nightly] })
@@ -146,6 +152,8 @@ describe('[O-06] sluice status', () => {
     await engine.resume({ scope: 'kind', name: 'sluice.ping' })
     await engine.schedules.resume('nightly')
     expect((await sluice(['status'])).out).toMatch(/^All is well\.$/m)
+    await client.query(`update sluice.schedule set next_at = null, error = '{"message":"no such zone"}'`)
+    expect((await sluice(['status'])).out).toContain('! The schedule nightly does not fire: no such zone.')
   })
 
   test('[O-06] --watch --json tells each change in a line, and ends when it is told to', async ({ sluice, start, engines }) => {

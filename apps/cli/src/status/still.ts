@@ -1,5 +1,5 @@
 /**
- * What stands still because somebody wanted it to: kinds, pools, lanes, owners and schedules in one list, and how each goes on.
+ * What stands still: kinds, pools, lanes, owners and schedules that somebody paused, in one list, and schedules that cannot be read; and how each goes on.
  */
 import type { Engine, Pause } from '@sluice/engine'
 
@@ -11,17 +11,24 @@ export interface Standing {
   readonly since: Date | null
 }
 
+/** A schedule that fires no more until it is mended. */
+export interface Troubled {
+  readonly name: string
+  readonly reason: string
+}
+
 /** More would push the rest off the page. */
 const toldMax = 10
 
-export async function readPauses(engine: Engine): Promise<Standing[]> {
+export async function readStill(engine: Engine): Promise<{ pauses: Standing[]; troubled: Troubled[] }> {
   const [pauses, schedules] = await Promise.all([engine.pauses(), engine.schedules.list()])
-  return [
-    ...pauses,
-    ...schedules
-      .filter(({ pausedAt }) => pausedAt !== null)
-      .map(({ name, pausedReason, pausedAt }) => ({ scope: 'schedule' as const, name, reason: pausedReason, since: pausedAt })),
-  ]
+  const paused = schedules
+    .filter(({ pausedAt }) => pausedAt !== null)
+    .map(({ name, pausedReason, pausedAt }) => ({ scope: 'schedule' as const, name, reason: pausedReason, since: pausedAt }))
+  const troubled = schedules.flatMap(({ name, pausedAt, nextAt, error }) =>
+    pausedAt === null && nextAt === null && error ? [{ name, reason: error.message }] : [],
+  )
+  return { pauses: [...pauses, ...paused], troubled }
 }
 
 export function describePauses(pauses: readonly Standing[]): string[] {
@@ -32,6 +39,15 @@ export function describePauses(pauses: readonly Standing[]): string[] {
       ? [`${left} more ${left === 1 ? 'pause holds' : 'pauses hold'} something back: \`sluice status --json\` has all.`]
       : []),
   ]
+}
+
+export function describeTroubled(troubled: readonly Troubled[]): string[] {
+  return troubled
+    .slice(0, toldMax)
+    .map(
+      ({ name, reason }) =>
+        `The schedule ${name} does not fire: ${reason.replace(/\.$/, '')}. \`sluice schedules show ${quoted(name)}\` tells more.`,
+    )
 }
 
 function describePause({ scope, name, reason }: Standing): string {
