@@ -42,10 +42,9 @@ export async function createHttp({ engine, access, telemetry, config = {} }: Htt
   const clock = config.clock ?? systemClock
   const app = fastify({
     loggerInstance: telemetry.log,
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: () => randomUUID(),
     requestIdHeader: false,
-    requestIdLogLabel: 'requestId',
     bodyLimit: limits.bodyBytesMax,
     handlerTimeout: limits.answerMsMax,
     requestTimeout: limits.requestMsMax,
