@@ -18,6 +18,8 @@ export default defineConfig({
     reporters: ['default', 'json'],
     outputFile: { json: '.reports/vitest.json' },
     sequence: { shuffle: true },
+    // On two cores Vitest would run one file at a time, and most files wait: for leases, for processes, for PostgreSQL.
+    maxWorkers: 2,
     projects: [
       {
         ...source,

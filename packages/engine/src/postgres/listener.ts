@@ -81,10 +81,11 @@ export class Listener implements Service {
       heard = resolve
     })
     client.on('notification', ({ payload }) => {
-      // Whatever arrives proves that wake-ups do, however late the echo is.
-      this.hears = true
-      if (payload === echo) heard()
-      else if (payload && !payload.startsWith('echo:')) onMessage(payload)
+      // Only the echo proves it, however late it is: behind a pooler, what somebody else says just then may come with the answer to LISTEN, and nothing after it.
+      if (payload === echo) {
+        this.hears = true
+        heard()
+      } else if (payload && !payload.startsWith('echo:')) onMessage(payload)
     })
     await client.query('listen sluice')
     onConnect()
