@@ -142,7 +142,7 @@ export const samples: Readonly<Record<string, Make>> = {
     await props.job('idle', { key, delay: '1h' })
     return { method: 'POST', url: '/api/jobs', body: { kind: 'idle', options: { key } } }
   },
-  '200 POST /api/jobs/many': post('/api/jobs/many', { jobs: [{ kind: 'idle' }, { kind: 'idle', payload: [1] }] }),
+  '200 POST /api/jobs/many': post('/api/jobs/many', { jobs: [{ kind: 'idle' }, { kind: 'idle', payload: { n: 1 } }] }),
   '200 POST /api/jobs/bulk': post('/api/jobs/bulk', {
     action: 'cancel',
     filter: { kind: 'idle', state: 'scheduled' },
