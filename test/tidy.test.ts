@@ -131,7 +131,7 @@ describe('documents', () => {
     expect(documents.lifecycle(moves, documents.read(tree, 'docs/job-lifecycle.md'))).toEqual([])
   })
 
-  test('every guarantee names a test that exists', () => {
+  test('[Q-01] every guarantee names a test that exists', () => {
     const table =
       '| promise | proof |\n|---|---|\n| a | `test/a.test.ts` – "b" |\n| c | `test/a.test.ts` – "d" |\n| e | soon |\n| f | `g.ts` "h" |\n'
     expect(documents.guarantees(table, files({ 'test/a.test.ts': "test('b')" }))).toEqual([
