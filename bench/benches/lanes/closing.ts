@@ -16,7 +16,7 @@ const backlog = `
     select 'bench.long', 'light', $1, 'ready', 0, date_part('epoch', at) * 1000, jsonb_build_object('n', n), 5, at
     from generate_series(1, $2::bigint) as n, sluice.now() as at
     returning rank)
-  select sluice.add_turn('light', $1, min(rank)) from put`
+  select sluice.line_up(array[row('light', $1, min(rank))::sluice.ready_job]) from put`
 
 export async function closing(ground: Ground, quick: boolean) {
   const jobs = quick ? 100_000 : 1_000_000
