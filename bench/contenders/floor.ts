@@ -11,7 +11,7 @@ import type { Contender, Place, Session } from './contender.ts'
 import { observe } from './observer.ts'
 
 export const claimText =
-  'select id, fence, kind, payload, attempt, max_attempts, crashes, rank, owner, root, created_ms, run, event from sluice.claim($1, $2, $3, $4, $5)'
+  'select id, fence, kind, payload, attempt, max_attempts, crashes, rank, owner, root, created_ms, run, event, priority, trace from sluice.claim($1, $2, $3, $4, $5)'
 export const settleText =
   'select stale, in_lanes::text, in_runs::text, below from sluice.settle_done($1::bigint[], $2::bigint[], $3)'
 export const enqueueText = 'select ids, existing from sluice.enqueue_alike($1, $2::jsonb, $3)'
