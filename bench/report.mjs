@@ -45,6 +45,7 @@ const chapters = {
       closeMs: '≤ 10',
     },
   },
+  api: { figure: 'listMs', second: 'detailMs', unit: 'ms', bars: { millionToThousand: '≤ 1.5' } },
   runs: {
     figure: 'jobsPerSecond',
     unit: 'jobs/s',
