@@ -1,12 +1,12 @@
 /**
  * The audit log: who did what, and who was turned away. It is only added to; entries go when they are old, and only by `prune`.
  */
-import type { Engine, TransactionClient } from '@sluice/engine'
+import type { Engine, Listed, Page, TransactionClient } from '@sluice/engine'
 import { SluiceError } from '@sluice/engine'
 import sql, { empty } from 'sql-template-tag'
 import { cleanText, type Detail, type Scrubs, writeDetail } from './audit-detail.ts'
 import type { Caller } from './caller.ts'
-import { type Listed, type Page, readPage, toPage } from './page.ts'
+import { readNumbered, toPage } from './page.ts'
 
 export interface AuditEntry {
   /** Nobody, when it was refused before that was known. */
@@ -62,7 +62,7 @@ export class Audit {
 
   /** Newest first. */
   async list({ action, caller, ...page }: AuditFilter = {}): Promise<Listed<AuditRow>> {
-    const { before, limit } = readPage(page)
+    const { before, limit } = readNumbered('audit', page)
     const { rows } = await this.#engine.query<AuditRow>(sql`
       select id, at, caller_kind as "callerKind", caller_id as "callerId", caller_name as "callerName", address, action, target, detail, outcome
       from sluice.audit
@@ -70,7 +70,7 @@ export class Audit {
         ${caller === undefined ? empty : sql`and caller_id = ${this.#clean(caller, 100)}`}
       order by id desc
       limit ${limit + 1}`)
-    return toPage(rows, limit, ({ id }) => id)
+    return toPage('audit', rows, limit, ({ id }) => id)
   }
 
   /** Forgets what is older, a batch at a time; answers how many entries. */

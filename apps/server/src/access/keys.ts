@@ -4,12 +4,12 @@
  * Every check reads the key's row by its primary key, a fraction of a millisecond, and nothing is remembered between: a revoked key is out in every process
  * with the next call. When it was last used is written at most once a minute, by whoever comes first.
  */
-import { type Engine, Sealed, SluiceError } from '@sluice/engine'
+import { type Engine, type Listed, type Page, Sealed, SluiceError } from '@sluice/engine'
 import sql from 'sql-template-tag'
 import { z } from 'zod'
 import { type Role, roles } from './caller.ts'
 import { digest, type KeyParts, makeKeyParts, matches, readKey, writeKey } from './key-text.ts'
-import { type Listed, type Page, readPage, toPage } from './page.ts'
+import { readNumbered, toPage } from './page.ts'
 import type { RefusalCode } from './refusal.ts'
 
 export interface NewKey {
@@ -89,14 +89,14 @@ export class Keys {
 
   /** Newest first, revoked and expired ones included. */
   async list(page: Page = {}): Promise<Listed<ApiKey>> {
-    const { before, limit } = readPage(page)
+    const { before, limit } = readNumbered('keys', page)
     const { rows } = await this.#engine.query<ApiKey & { number: number }>(sql`
       select ${columns}, number
       from sluice.api_key
       where number < ${before}
       order by number desc
       limit ${limit + 1}`)
-    const { items, next } = toPage(rows, limit, ({ number }) => number)
+    const { items, next } = toPage('keys', rows, limit, ({ number }) => number)
     return { items: items.map(shown), next }
   }
 
