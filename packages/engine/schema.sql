@@ -644,30 +644,6 @@ begin
   if ended <> '{}' then perform sluice.end_in_runs(ended, null); end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.cancel_run(in_run bigint, reason text)
- RETURNS text
- LANGUAGE plpgsql
- SET enable_seqscan TO 'off'
- SET enable_bitmapscan TO 'off'
-AS $function$
-declare
-  r sluice.run;
-  held bigint[] := '{}';
-begin
-  -- Jobs that were waited for may have left children meanwhile, and those would be waited for with the run in hand, which they want.
-  loop
-    held := held || array(select j.id from sluice.job j where j.run = in_run and j.state <> 'failed' and j.id <> all(held) order by j.id for update);
-    exit when not exists (select from sluice.job j where j.run = in_run and j.state <> 'failed' and j.id <> all(held));
-  end loop;
-  select * into r from sluice.run where id = in_run for no key update;
-  if not found then return 'unknown'; end if;
-  if r.state in ('completed', 'failed', 'canceled') then return 'not active'; end if;
-  update sluice.run set state = 'canceled', finished_at = sluice.now(), error = case when reason is not null then jsonb_build_object('message', reason) end where id = in_run;
-  perform sluice.cancel(array(select j.id from sluice.job j where j.run = in_run and j.state <> 'failed'), coalesce(reason, 'the run was canceled'));
-  perform sluice.tell_run_end(in_run);
-  return 'canceled';
-end $function$;
-
 CREATE OR REPLACE FUNCTION sluice.change_lane(in_key text, change jsonb)
  RETURNS void
  LANGUAGE plpgsql
@@ -1199,15 +1175,15 @@ begin
         group by k.run) c
   where r.id = any(keys) and r.id = c.run;
   for r in select * from sluice.run r
-           where r.id = any(keys) and (r.pending = 0 or r.root_job = any(jobs) or r.finalizer_job = any(jobs) or (r.state = 'canceled' and added is not null))
+           where r.id = any(keys) and (r.pending = 0 or r.root_job = any(jobs) or r.finalizer_job = any(jobs) or (r.state in ('canceled', 'failed') and added is not null))
            order by r.id loop
     root := (select e.state from unnest(ended) as e where r.root_job = any(e.jobs));
     final := (select e.state from unnest(ended) as e where r.finalizer_job = any(e.jobs));
     next := r.state;
-    if r.state = 'canceled' then
-      -- A job of it ended well in the meantime and had children.
+    if r.state in ('canceled', 'failed') then
+      -- It was stopped; a job of it ended well in the meantime and had children.
       kids := array(select j.id from sluice.job j where j.run = r.id and j.state not in ('running', 'failed'));
-      if kids <> '{}' then perform sluice.cancel(kids, 'the run was canceled'); end if;
+      if kids <> '{}' then perform sluice.cancel(kids, 'the run was stopped'); end if;
       continue;
     end if;
     if r.state = 'created' and root is not null then
@@ -2879,6 +2855,30 @@ begin
     if found then return; end if;
   end loop;
   raise exception using errcode = '40001', message = format('runs of %s keep starting and ending', in_kind), hint = 'Try again.';
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.stop_run(in_run bigint, as_state text, reason text)
+ RETURNS text
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+AS $function$
+declare
+  r sluice.run;
+  held bigint[] := '{}';
+begin
+  -- Jobs that were waited for may have left children meanwhile, and those would be waited for with the run in hand, which they want.
+  loop
+    held := held || array(select j.id from sluice.job j where j.run = in_run and j.state <> 'failed' and j.id <> all(held) order by j.id for update);
+    exit when not exists (select from sluice.job j where j.run = in_run and j.state <> 'failed' and j.id <> all(held));
+  end loop;
+  select * into r from sluice.run where id = in_run for no key update;
+  if not found then return 'unknown'; end if;
+  if r.state in ('completed', 'failed', 'canceled') then return 'not active'; end if;
+  update sluice.run set state = as_state, finished_at = sluice.now(), error = case when reason is not null then jsonb_build_object('message', reason) end where id = in_run;
+  perform sluice.cancel(array(select j.id from sluice.job j where j.run = in_run and j.state <> 'failed'), coalesce(reason, 'the run was stopped'));
+  perform sluice.tell_run_end(in_run);
+  return 'stopped';
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.take_plain(in_pool text, in_worker bigint, wanted integer, keys text[], weights double precision, hindmost double precision, foremost double precision, behind double precision, skip text[], at timestamp with time zone)

@@ -100,15 +100,15 @@ begin
         group by k.run) c
   where r.id = any(keys) and r.id = c.run;
   for r in select * from sluice.run r
-           where r.id = any(keys) and (r.pending = 0 or r.root_job = any(jobs) or r.finalizer_job = any(jobs) or (r.state = 'canceled' and added is not null))
+           where r.id = any(keys) and (r.pending = 0 or r.root_job = any(jobs) or r.finalizer_job = any(jobs) or (r.state in ('canceled', 'failed') and added is not null))
            order by r.id loop
     root := (select e.state from unnest(ended) as e where r.root_job = any(e.jobs));
     final := (select e.state from unnest(ended) as e where r.finalizer_job = any(e.jobs));
     next := r.state;
-    if r.state = 'canceled' then
-      -- A job of it ended well in the meantime and had children.
+    if r.state in ('canceled', 'failed') then
+      -- It was stopped; a job of it ended well in the meantime and had children.
       kids := array(select j.id from sluice.job j where j.run = r.id and j.state not in ('running', 'failed'));
-      if kids <> '{}' then perform sluice.cancel(kids, 'the run was canceled'); end if;
+      if kids <> '{}' then perform sluice.cancel(kids, 'the run was stopped'); end if;
       continue;
     end if;
     if r.state = 'created' and root is not null then
@@ -162,9 +162,9 @@ begin
   end if;
 end $$;
 
--- All of a run's jobs stop; what runs is told. The run ends here and now, whatever its last jobs still do. Jobs are locked before their run, as a settle
--- does; one that settles afterwards finds the run canceled and takes its children along.
-create function sluice.cancel_run(in_run bigint, reason text) returns text
+-- Somebody gives a run up (`canceled`), or it cannot go on for a reason that no job of it knows (`failed`): all of its jobs stop; what runs is told. It ends here and now, whatever its last jobs still do. Jobs are locked before their run, as a settle
+-- does; one that settles afterwards finds the run stopped and takes its children along.
+create function sluice.stop_run(in_run bigint, as_state text, reason text) returns text
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off
 as $$
@@ -180,10 +180,10 @@ begin
   select * into r from sluice.run where id = in_run for no key update;
   if not found then return 'unknown'; end if;
   if r.state in ('completed', 'failed', 'canceled') then return 'not active'; end if;
-  update sluice.run set state = 'canceled', finished_at = sluice.now(), error = case when reason is not null then jsonb_build_object('message', reason) end where id = in_run;
-  perform sluice.cancel(array(select j.id from sluice.job j where j.run = in_run and j.state <> 'failed'), coalesce(reason, 'the run was canceled'));
+  update sluice.run set state = as_state, finished_at = sluice.now(), error = case when reason is not null then jsonb_build_object('message', reason) end where id = in_run;
+  perform sluice.cancel(array(select j.id from sluice.job j where j.run = in_run and j.state <> 'failed'), coalesce(reason, 'the run was stopped'));
   perform sluice.tell_run_end(in_run);
-  return 'canceled';
+  return 'stopped';
 end $$;
 
 -- Runs past keeping go, with their keys; those that still have a job somebody may retry stay. Answers how many went.

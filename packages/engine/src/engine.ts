@@ -25,7 +25,7 @@ import { topicsFor, Waker } from './job/waker.ts'
 import { Lanes } from './lane/lanes.ts'
 import { Owners } from './lane/owners.ts'
 import { type EngineOptions, type Settled, settleOptions } from './options.ts'
-import type { Executor, Rows } from './postgres/client.ts'
+import { type Executor, onClient, type Rows } from './postgres/client.ts'
 import { explainConnect } from './postgres/connect.ts'
 import { Database } from './postgres/database.ts'
 import { register } from './registration.ts'
@@ -177,12 +177,15 @@ export class Engine implements Executor {
     return steer.discardJobs(await this.#ready(), typeof ids === 'number' ? [ids] : ids)
   }
 
-  async pause(target: steer.PauseTarget, reason?: string): Promise<void> {
-    await steer.pauseTarget(await this.#ready(), target, reason)
+  /** With a client of yours it holds if and only if you commit. */
+  async pause(target: steer.PauseTarget, reason?: string, { client }: EnqueueOptions = {}): Promise<void> {
+    const on = await this.#ready()
+    await steer.pauseTarget(client ? onClient(client) : on, target, reason)
   }
 
-  async resume(target: steer.PauseTarget): Promise<boolean> {
-    return steer.resumeTarget(await this.#ready(), target)
+  async resume(target: steer.PauseTarget, { client }: EnqueueOptions = {}): Promise<boolean> {
+    const on = await this.#ready()
+    return steer.resumeTarget(client ? onClient(client) : on, target)
   }
 
   async pauses(): Promise<steer.Pause[]> {

@@ -156,7 +156,7 @@ test('[O-04] cancels, pauses, lanes, schedules, events, runs and processes are h
   await after(() => clerk.schedules.set('nightly', { cron: '5 0 * * *', job: note({}) }), 'schedules')
   await after(() => desk.publish(opened({})), 'events')
   await after(() => clerk.runs.start({ kind: 'collect', payload: {} }), 'runs')
-  await after(() => client.query('select sluice.cancel_run(id, null) from sluice.run'), 'runs', 'jobs')
+  await after(() => client.query("select sluice.stop_run(id, 'canceled', null) from sluice.run"), 'runs', 'jobs')
   const other = engines({ pools: {} })
   await after(() => other.start(), 'workers')
   await after(() => other.stop(), 'workers')

@@ -136,6 +136,21 @@ test('[E-21] pauses are listed with their reason, may be set twice, and are over
   expect(await engine.pauses()).toHaveLength(1)
 })
 
+test('[E-21] a pause and a resume in a transaction of the caller hold if and only if it commits', async ({ engines }) => {
+  const engine = engines({ kinds: [] })
+  const ann = { scope: 'owner', name: 'ann' } as const
+  const rolledBack = engine.transaction(async (client) => {
+    await engine.pause(ann, 'token refused', { client })
+    throw new Error('changed my mind')
+  })
+  await expect(rolledBack).rejects.toThrow('changed my mind')
+  expect(await engine.pauses()).toEqual([])
+  await engine.transaction((client) => engine.pause(ann, 'token refused', { client }))
+  expect(await engine.pauses()).toMatchObject([{ ...ann, reason: 'token refused' }])
+  await engine.transaction((client) => engine.resume(ann, { client }))
+  expect(await engine.pauses()).toEqual([])
+})
+
 test('[E-21] jobs of several paused kinds, more than one batch of them, all step aside', async ({ engines, client }) => {
   const engine = engines({ kinds: [mail, push] })
   await engine.enqueueMany([mail({}), mail({}), mail({}), push({})])

@@ -16,3 +16,10 @@ export interface QueryClient {
 export interface Executor {
   query<R>(statement: Sql): Promise<Rows<R>>
 }
+
+/** Store functions on a caller's own client, so that what they do commits with the caller's transaction. */
+export function onClient(client: QueryClient): Executor {
+  return {
+    query: async <R>({ text, values }: Sql): Promise<Rows<R>> => ({ rows: (await client.query(text, values)).rows as R[] }),
+  }
+}

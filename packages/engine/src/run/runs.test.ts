@@ -125,6 +125,21 @@ test('[E-22] canceling a run stops all of its jobs and lets it end once', async 
   expect(await engine.runs.find(id)).toMatchObject({ state: 'canceled', total: 31, pending: 0, succeeded: 1, canceled: 30 })
 })
 
+test('[E-15] a run that is given up ends as failed with the reason, its jobs stop, and its owner may start again', async ({
+  engines,
+}) => {
+  const run = collect([])
+  const engine = engines({ kinds: [page], runs: [run] })
+  const { id } = await engine.runs.start(run({ pages: 3 }, { owner: 'ann' }))
+  expect(await engine.runs.fail(id, 'no token for 7 days')).toBe('failed')
+  expect(await engine.runs.fail(id, 'again')).toBe('not active')
+  expect(await engine.runs.find(id)).toMatchObject({ state: 'failed', pending: 0, error: { message: 'no token for 7 days' } })
+  const next = await engine.runs.start(run({ pages: 3 }, { owner: 'ann' }))
+  await engine.start()
+  expect(await ended(engine, next.id)).toMatchObject({ state: 'completed', succeeded: 4 })
+  expect((await engine.events.list({})).filter(({ type }) => type === 'run.failed')).toHaveLength(1)
+})
+
 test('[E-05] once per run: a key is never walked twice, not even when the first job has finished', async ({ engines }) => {
   const walked: number[] = []
   const step = defineKind('step', {

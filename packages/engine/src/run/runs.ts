@@ -102,13 +102,14 @@ export class Runs {
 
   /** Its jobs stop and it ends as canceled; what runs is told. */
   async cancel(id: number, reason?: string): Promise<'canceled' | 'not active' | 'unknown'> {
-    const on = await this.#on()
-    const { rows } = await withDays(on, () =>
-      on.query<{ answer: 'canceled' | 'not active' | 'unknown' }>(
-        sql`select sluice.cancel_run(${id}, ${reason ?? null}) as answer`,
-      ),
-    )
-    return rows[0]?.answer ?? 'unknown'
+    const answer = await this.#stop(id, 'canceled', reason)
+    return answer === 'stopped' ? 'canceled' : answer
+  }
+
+  /** Gives it up: its jobs stop and it ends as failed, for a reason that no job of it can see. */
+  async fail(id: number, reason: string): Promise<'failed' | 'not active' | 'unknown'> {
+    const answer = await this.#stop(id, 'failed', reason)
+    return answer === 'stopped' ? 'failed' : answer
   }
 
   /** Tries its failed jobs again. While it goes on they count for it once more; a dead root or finalizer brings it back. */
@@ -122,6 +123,16 @@ export class Runs {
       rows.map((row) => Number(row.id)),
     )
     return [...answers.values()].filter((answer) => answer === 'retried').length
+  }
+
+  async #stop(id: number, as: 'canceled' | 'failed', reason?: string): Promise<'stopped' | 'not active' | 'unknown'> {
+    const on = await this.#on()
+    const { rows } = await withDays(on, () =>
+      on.query<{ answer: 'stopped' | 'not active' | 'unknown' }>(
+        sql`select sluice.stop_run(${id}, ${as}, ${reason ?? null}) as answer`,
+      ),
+    )
+    return rows[0]?.answer ?? 'unknown'
   }
 }
 

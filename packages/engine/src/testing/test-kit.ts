@@ -17,7 +17,7 @@ import type { AnyKind } from '../job/kind.ts'
 import { registerKinds, storeSettings } from '../job/kind-store.ts'
 import { encodeRequest, type JobRequest } from '../job/request.ts'
 import { Database } from '../postgres/database.ts'
-import { migrate } from '../postgres/migrate.ts'
+import { type MigrationSet, migrate } from '../postgres/migrate.ts'
 import { fireDue } from '../schedule/fire-due.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import { registerSchedules, Schedules } from '../schedule/schedules.ts'
@@ -38,6 +38,8 @@ export interface TestKitOptions<Services = unknown> {
   readonly schedules?: readonly Schedule[]
   /** Events that nobody here subscribes to. */
   readonly events?: readonly AnyEvent[]
+  /** Schemas of packages that stand on the engine. */
+  readonly migrations?: readonly MigrationSet[]
 }
 
 /** What became of one attempt. */
@@ -54,7 +56,7 @@ const lanedLooksMax = 100
 const drainMax = 10_000
 
 export async function createTestKit<Services>(options: TestKitOptions<Services>): Promise<TestKit> {
-  await migrate(options.database)
+  await migrate(options.database, options.migrations)
   const kit = new TestKit(options)
   await kit.open()
   return kit
