@@ -1,0 +1,2 @@
+/** The door of the package. Nothing else can be imported. */
+export {}
