@@ -1549,10 +1549,12 @@ end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.error_fingerprint(kind text, error jsonb)
  RETURNS text
- LANGUAGE sql
+ LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
-AS $function$ select left(md5(jsonb_build_array(kind, e.code, sluice.mask_error(coalesce(e.message, '')))::text), 16)
-      from jsonb_to_record(coalesce(error, '{}')) as e(code text, message text) $function$;
+AS $function$
+begin
+  return left(md5(jsonb_build_array(kind, error ->> 'code', sluice.mask_error(coalesce(error ->> 'message', '')))::text), 16);
+end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.fire_schedule(in_term bigint, in_name text, in_version bigint, in_next_at timestamp with time zone, fires timestamp with time zone[], starts timestamp with time zone[], missed integer, then_at timestamp with time zone, problem jsonb, OUT outcome text, OUT jobs bigint[], OUT pools text[])
  RETURNS record
@@ -2784,14 +2786,21 @@ declare
   at timestamptz := sluice.now();
   settled bigint[];
   follow text[];
+  laned text[];
+  costs smallint[];
   lanes sluice.lane_change[];
+  runs bigint[];
+  jobs bigint[];
   ended sluice.run_end[];
 begin
+  -- Only the columns that are needed, and read once beside the ledger: most jobs have neither lane nor run, and a settle of those takes a tenth less than
+  -- with a look for each.
   with gone as (
     delete from sluice.job j
     using unnest(ids, fences) as u(id, fence)
     where j.id = any(ids) and j.id = u.id and j.fence = u.fence
-    returning j.*),
+    returning j.id, j.kind, j.pool, j.lane, j.owner, j.cost, j.priority, j.payload, j.key, j.key_rule, j.parent, j.root, j.run, j.event, j.attempt, j.fence,
+              j.worker, j.created_at, j.started_at, j.cancel_below, j.trace),
   booked as (
     insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
                                    started_at, finished_at, trace)
@@ -2799,14 +2808,20 @@ begin
            g.started_at, at, g.trace
     from gone g)
   select array_agg(g.id), array_agg(g.key) filter (where g.key_rule = 'again'),
-         (select array_agg(row(l.lane, l.jobs, l.cost, 0, l.jobs, 0)::sluice.lane_change)
-          from (select g.lane, count(*)::integer as jobs, sum(g.cost)::integer as cost from gone g where g.lane <> '' group by g.lane) l),
-         (select array_agg(row(r.run, 'succeeded', r.jobs)::sluice.run_end)
-          from (select g.run, array_agg(g.id) as jobs from gone g where g.run is not null group by g.run) r),
+         array_agg(g.lane) filter (where g.lane <> ''), array_agg(g.cost) filter (where g.lane <> ''),
+         array_agg(g.run) filter (where g.run is not null), array_agg(g.id) filter (where g.run is not null),
          array_agg(g.id) filter (where g.cancel_below)
-  into settled, follow, lanes, ended, below
+  into settled, follow, laned, costs, runs, jobs, below
   from gone g;
   if follow is not null then perform sluice.release_followers(follow); end if;
+  if laned is not null then
+    lanes := (select array_agg(row(l.lane, l.jobs, l.cost, 0, l.jobs, 0)::sluice.lane_change)
+              from (select u.lane, count(*)::integer as jobs, sum(u.cost)::integer as cost from unnest(laned, costs) as u(lane, cost) group by u.lane) l);
+  end if;
+  if runs is not null then
+    ended := (select array_agg(row(r.run, 'succeeded', r.jobs)::sluice.run_end)
+              from (select u.run, array_agg(u.id) as jobs from unnest(runs, jobs) as u(run, id) group by u.run) r);
+  end if;
   if not last then
     in_lanes := to_jsonb(lanes);
     in_runs := to_jsonb(ended);
