@@ -14,19 +14,22 @@ as $$
 declare
   skip text[] := unknown_kinds;
   closed boolean;
+  owned boolean;
   at timestamptz := sluice.now();
   stamp bigint := date_part('epoch', at) * 1000000;
+  -- Here and not by "perform": what is assigned needs no statement of its own, and a claim of one job consists of little else.
+  commits constant text := set_config('synchronous_commit', 'off', true);
 begin
-  perform set_config('synchronous_commit', 'off', true);
-  select unknown_kinds || coalesce(array_agg(p.name) filter (where p.scope = 'kind'), '{}'), coalesce(bool_or(p.scope = 'pool' and p.name = in_pool), false)
-  into skip, closed
+  select unknown_kinds || coalesce(array_agg(p.name) filter (where p.scope = 'kind'), '{}'), coalesce(bool_or(p.scope = 'pool' and p.name = in_pool), false),
+         exists (select from sluice.owner)
+  into skip, closed, owned
   from sluice.pause p;
   if closed then return; end if;
   -- The rescuer deletes the row of a dead process together with its claims: whoever holds the row cannot be rescued in between, and whoever finds
   -- it gone claims nothing.
   perform from sluice.worker w where w.id = in_worker for key share;
   if not found then return; end if;
-  if exists (select from sluice.owner) then perform sluice.move_owned(in_pool, since); end if;
+  if owned then perform sluice.move_owned(in_pool, since); end if;
   return query
   update sluice.job j
   set state = 'running',
