@@ -18,6 +18,10 @@ class Scene {
   readonly pool: Pool
   mostRunning = 0
   unsettled = 0
+  /** Jobs that claims under way asked for. */
+  readonly asked: number[] = []
+  mostAsking = 0
+  mostInHand = 0
   /** Runs when a claim is under way, before it is answered. */
   during: () => void = () => {}
   #ends = new Map<number, () => void>()
@@ -75,10 +79,15 @@ class Scene {
 
   async #claim(slots: number, since: number): Promise<Claim[]> {
     this.looks.push({ slots, since })
+    this.asked.push(slots)
+    this.mostAsking = Math.max(this.mostAsking, this.asked.length)
+    const asked = this.asked.reduce((sum, one) => sum + one)
+    this.mostInHand = Math.max(this.mostInHand, asked + this.pool.waiting + this.pool.running)
     const found = this.ready.filter(({ rank }) => rank >= since).slice(0, slots)
     for (const one of found) this.ready.splice(this.ready.indexOf(one), 1)
     await Promise.resolve()
     this.during()
+    this.asked.splice(this.asked.indexOf(slots), 1)
     return found
   }
 
@@ -267,6 +276,20 @@ describe('short jobs are claimed ahead of their slots', () => {
     }
     expect(new Set(scene.looks.map(({ slots }) => slots))).toEqual(new Set([1]))
   })
+})
+
+test('under a backlog of short jobs two claims are under way, together for no more than may be in hand', async () => {
+  const scene = new Scene(100, 100)
+  scene.add(20_000)
+  await scene.wake()
+  while (scene.running > 0) {
+    await scene.turn(1)
+    scene.end(100)
+    await settled()
+  }
+  expect(scene.mostAsking).toBe(2)
+  expect(scene.mostInHand).toBeLessThanOrEqual(100 + 1_000)
+  expect([scene.started.length, new Set(scene.started).size]).toEqual([20_000, 20_000])
 })
 
 describe('[E-20] claims that were made ahead', () => {
