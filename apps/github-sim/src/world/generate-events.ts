@@ -40,6 +40,13 @@ const kinds: ((repoId: number, id: number) => Pick<SimEvent, 'type' | 'payload'>
   () => ({ type: 'WatchEvent', payload: { action: 'started' } }),
   () => ({
     type: 'CreateEvent',
-    payload: { ref: 'topic', ref_type: 'branch', master_branch: 'main', description: null, pusher_type: 'user' },
+    payload: {
+      ref: 'topic',
+      ref_type: 'branch',
+      full_ref: 'refs/heads/topic',
+      master_branch: 'main',
+      description: null,
+      pusher_type: 'user',
+    },
   }),
 ]

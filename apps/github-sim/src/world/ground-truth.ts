@@ -57,7 +57,7 @@ export function groundTruth(world: TruthSource, login: string): GroundTruth | un
   for (const affiliation of ['OWNER', 'COLLABORATOR', 'ORGANIZATION_MEMBER'] as const)
     for (const repo of world.reposOf(id, [affiliation]))
       if (!found.has(repo.id) && world.isVisible(repo, id)) found.set(repo.id, truthRepo(world, repo, affiliation))
-  const repositories = [...found.values()].sort((a, b) => a.id - b.id)
+  const repositories = [...found.values()].toSorted((a, b) => a.id - b.id)
   const readable = repositories.filter(({ state }) => state === 'ok' || state === 'empty')
   const collect = <T>(list: (repo: Repo) => readonly T[]) =>
     Object.fromEntries(readable.map((repo) => [repo.id, list(world.repos.get(repo.id) as Repo)]))

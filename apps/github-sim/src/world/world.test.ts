@@ -47,7 +47,7 @@ describe('world', () => {
     try {
       git(['init', '-q', '.'])
       git(['hash-object', '-t', 'tree', '-w', '--stdin'], '')
-      for (const commit of [...world.commits(repo.id)].reverse())
+      for (const commit of world.commits(repo.id).toReversed())
         expect(git(['hash-object', '-t', 'commit', '-w', '--stdin'], commitText(commit))).toBe(commit.sha)
       const log = git(['log', '--format=%H', repo.head!]).split('\n')
       expect(world.commits(repo.id).map(({ sha }) => sha)).toEqual(log)

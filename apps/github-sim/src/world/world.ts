@@ -149,7 +149,7 @@ export class World {
     for (const repoId of places)
       if (this.repos.get(repoId)?.deleted === false)
         found.push(...this.pulls(repoId).filter((pull) => pull.authorId === authorId))
-    return found.sort((a, b) => a.id - b.id)
+    return found.toSorted((a, b) => a.id - b.id)
   }
 
   /** Newest first. */
