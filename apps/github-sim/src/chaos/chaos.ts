@@ -70,7 +70,7 @@ export class Chaos {
       if (rule.probability !== undefined && !this.#random.chance(rule.probability)) continue
       loaded.left--
       met.push(rule)
-      if (rule.then !== 'latency') break
+      if (rule.trouble !== 'latency') break
     }
     this.#rules = this.#rules.filter(({ left }) => left > 0)
     return met

@@ -53,7 +53,7 @@ export const chaosRule = z.strictObject({
       pageAbove: z.number().int().optional(),
     })
     .default({}),
-  then: z.enum(troubles),
+  trouble: z.enum(troubles),
   /** How often; without it, for ever. */
   times: z.number().int().positive().optional(),
   /** How likely, from the seed. */

@@ -68,6 +68,7 @@ function generatePull(random: Random, shared: Shared, issueId: number, id: numbe
     deletions: random.whole(0, 200),
     changedFiles: random.whole(1, 20),
     headSha: createHash('sha1').update(`pull ${id}`).digest('hex'),
+    baseSha: createHash('sha1').update(`base ${id}`).digest('hex'),
     ...shared,
   }
 }

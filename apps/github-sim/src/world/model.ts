@@ -97,6 +97,8 @@ export interface PullRequest {
   readonly deletions: number
   readonly changedFiles: number
   readonly headSha: string
+  /** What the base branch was when it was opened. */
+  readonly baseSha: string
 }
 
 export interface SimEvent {

@@ -135,6 +135,11 @@ export class World {
     return this.#contents.items(repoId).pulls
   }
 
+  /** True for every number that was ever given, even if what had it is deleted. */
+  wasNumbered(repoId: number, number: number): boolean {
+    return number > 0 && number < this.#contents.items(repoId).nextNumber
+  }
+
   /** In all repositories that exist, ascending by id. */
   pullsBy(authorId: number): PullRequest[] {
     const everywhere = (contributorIds as readonly number[]).includes(authorId)
@@ -160,6 +165,11 @@ export class World {
     const made = generateEvents(this.seed, accountId, this.#eventCounts.get(accountId) ?? 0, repoIds, this.#start)
     this.#events.set(accountId, made)
     return made
+  }
+
+  /** Who does things there: the person it was made for, or else its owner. */
+  mainAuthor(repo: Repo): number {
+    return this.#contents.plan(repo.id)?.personId ?? repo.ownerId
   }
 
   /** Everything the token of this login may see. */
