@@ -20,7 +20,11 @@ export function searchIssues(ask: Ask): Reply {
   const found = candidates(ask, account?.id, terms.find(([name]) => name === 'repo')?.[1])
     .filter((entry) => terms.every((term) => fits(entry, term)))
     .toSorted((a, b) => b.createdAt - a.createdAt || b.id - a.id)
-  const items = cutPage(found.slice(0, resultsMax), page).map((entry) => ({ ...issueView(ask.world, entry, ask.base), score: 1 }))
+  const items = cutPage(found.slice(0, resultsMax), page).map((entry) => ({
+    ...issueView(ask.world, entry, ask.base),
+    body: entry.body ?? '',
+    score: 1,
+  }))
   return ok(
     { total_count: found.length, incomplete_results: false, items, search_type: 'lexical' },
     { headers: linkHeader(`${ask.base}/search/issues`, ask.query, page, Math.min(resultsMax, found.length)) },
