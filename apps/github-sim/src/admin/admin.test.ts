@@ -3,7 +3,7 @@ import { openSim } from '../testing/open-sim.ts'
 
 describe('admin', () => {
   test('[G-07] tells the truth, the tokens and the log', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     await open.ask('/user')
     expect((await open.admin('/truth/ada')).body).toEqual(JSON.parse(JSON.stringify(open.sim.world.groundTruth('ada'))))
     expect((await open.admin('/truth/nobody')).status).toBe(404)
@@ -18,7 +18,7 @@ describe('admin', () => {
   })
 
   test('[G-07] moves the clock, does deeds and makes trouble', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     const before = open.sim.clock.now()
     await open.admin('/clock/advance', { ms: 3_600_000 })
     expect(open.sim.clock.now() - before).toBeGreaterThanOrEqual(3_600_000)
@@ -34,7 +34,7 @@ describe('admin', () => {
   })
 
   test('[G-07] refuses what makes no sense, and says why', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     expect((await open.admin('/clock/advance', { ms: -1 })).status).toBe(400)
     expect((await open.admin('/churn/dance', {})).body).toMatchObject({ message: expect.stringContaining('renameWithReuse') })
     expect((await open.admin('/churn/push', { repo: 1 })).body).toMatchObject({
@@ -45,7 +45,7 @@ describe('admin', () => {
   })
 
   test('[G-07] is not reachable through the port that is GitHub', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     for (const path of ['/truth/ada', '/oracle', '/tokens']) expect(await open.ask(path)).toMatchObject({ status: 404 })
   })
 })

@@ -21,7 +21,7 @@ describe('budgets', () => {
   })
 
   test('[G-07] the last permitted call says that nothing is left and still answers; the next is refused until the reset', async () => {
-    await using open = await openSim({ limit: 2 })
+    const open = await openSim({ limit: 2 })
     expect(await open.ask('/user')).toMatchObject({ status: 200, remaining: 1 })
     const last = await open.ask('/user')
     expect(last).toMatchObject({ status: 200, remaining: 0 })
@@ -35,14 +35,14 @@ describe('budgets', () => {
   })
 
   test('[G-07] requests side by side never get more than the budget', async () => {
-    await using open = await openSim({ limit: 10, latencyMs: 5 })
+    const open = await openSim({ limit: 10, latencyMs: 5 })
     const told = await Promise.all(Array.from({ length: 40 }, () => open.ask('/user')))
     expect(told.filter(({ status }) => status === 200)).toHaveLength(10)
     expect(open.sim.oracle.summary()).toMatchObject({ requests: 40, units: 10, overBudget: 30 })
   })
 
   test('[G-07] all tokens of an account share its budget, whatever scheme they come by', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     open.sim.chaos.issueToken('ada', 'ghp_second')
     await open.ask('/user')
     expect(await open.ask('/user', { as: null, headers: { authorization: 'token ghp_second' } })).toMatchObject({
@@ -53,7 +53,7 @@ describe('budgets', () => {
   })
 
   test('[G-07] resources have budgets of their own, and looking at them is free', async () => {
-    await using open = await openSim({ people: [ada, { ...ada, login: 'ben' }] })
+    const open = await openSim({ people: [ada, { ...ada, login: 'ben' }] })
     await open.ask('/user')
     await open.ask('/search/issues?q=author:ada')
     const { body, status } = await open.ask('/rate_limit')
@@ -68,7 +68,7 @@ describe('budgets', () => {
   })
 
   test('[G-07] a 401 carries the budget of strangers, and leaves the account alone', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     await open.ask('/user')
     const refused = await open.ask('/user', { token: 'ghp_wrong' })
     expect(refused).toMatchObject({ status: 401, body: { message: 'Bad credentials', status: '401' } })
@@ -77,7 +77,7 @@ describe('budgets', () => {
   })
 
   test('[G-07] who keeps knocking with a revoked token is locked out, good tokens included', async () => {
-    await using open = await openSim({ loginAttempts: 3 })
+    const open = await openSim({ loginAttempts: 3 })
     const old = open.sim.tokenOf('ada')
     expect(open.sim.chaos.revoke('ada')).toEqual([old])
     open.sim.chaos.issueToken('ada', 'ghp_good')
@@ -92,13 +92,13 @@ describe('budgets', () => {
   test('[G-07] too many at once, or too many a minute, is a secondary limit that says how long to wait', async () => {
     const limits = new SecondaryLimits({ concurrent: 3, pointsPerMinute: Number.POSITIVE_INFINITY })
     expect([1, 3, 4].map((inFlight) => limits.check(1, 'rest', inFlight, 0))).toEqual([undefined, undefined, 60_000])
-    await using crowd = await openSim({ secondary: { concurrent: 0 } })
+    const crowd = await openSim({ secondary: { concurrent: 0 } })
     const refused = await crowd.ask('/user')
     expect(refused).toMatchObject({ status: 403, remaining: 5000 })
     expect(refused.body).toMatchObject({ message: expect.stringContaining('secondary rate limit') })
     expect(refused.headers.get('retry-after')).toBe('60')
 
-    await using fast = await openSim({ secondary: { pointsPerMinute: 2 } })
+    const fast = await openSim({ secondary: { pointsPerMinute: 2 } })
     for (const status of [200, 200, 403]) expect(await fast.ask('/user')).toMatchObject({ status })
     expect(fast.sim.oracle.summary().sentWhileLimited).toBe(0)
     fast.sim.clock.advance(1000)

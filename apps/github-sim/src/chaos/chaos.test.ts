@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { linkOf, openSim } from '../testing/open-sim.ts'
-import { chaosRule, troubles } from './rule.ts'
+import { chaosRule, type Trouble } from './rule.ts'
 
 const graphql = { method: 'POST', body: { query: 'query Walk { viewer { login } }', variables: { pageSize: 50 } } }
 
 describe('chaos', () => {
-  const statuses: [trouble: (typeof troubles)[number], status: number, words: string][] = [
+  const statuses: [trouble: Trouble, status: number, words: string][] = [
     ['server error', 500, 'Server Error'],
     ['bad gateway', 502, 'Bad Gateway'],
     ['unavailable', 503, 'Service Unavailable'],
@@ -31,7 +31,7 @@ describe('chaos', () => {
   ]
 
   test.each(statuses)('[G-07] %s, once, and then all is well again', async (trouble, status, words) => {
-    await using open = await openSim()
+    const open = await openSim()
     open.sim.chaos.script({ trouble, times: 1 })
     const told = await open.ask('/user')
     expect(told.status).toBe(status)
@@ -40,7 +40,7 @@ describe('chaos', () => {
     expect(await open.ask('/user')).toMatchObject({ status: 200 })
   })
 
-  const errors: [trouble: (typeof troubles)[number], status: number, error: object][] = [
+  const errors: [trouble: Trouble, status: number, error: object][] = [
     ['RATE_LIMITED', 200, { type: 'RATE_LIMITED' }],
     ['RATE_LIMIT', 200, { type: 'RATE_LIMIT', code: 'graphql_rate_limit' }],
     ['primary limit', 200, { type: 'RATE_LIMITED' }],
@@ -50,7 +50,7 @@ describe('chaos', () => {
   ]
 
   test.each(errors)('[G-07] GraphQL: %s', async (trouble, status, error) => {
-    await using open = await openSim()
+    const open = await openSim()
     open.sim.chaos.script({ match: { operation: 'Walk' }, trouble, times: 1 })
     expect(await open.ask('/user')).toMatchObject({ status: 200 })
     expect(await open.ask('/graphql', graphql)).toMatchObject({ status, body: { errors: [error] } })
@@ -58,7 +58,7 @@ describe('chaos', () => {
   })
 
   test('[G-07] large pages fail, small ones pass, in both APIs', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     open.sim.chaos.script({ match: { pageAbove: 25 }, trouble: 'bad gateway' })
     expect(await open.ask('/user/repos?per_page=50')).toMatchObject({ status: 502 })
     expect(await open.ask('/user/repos?per_page=25')).toMatchObject({ status: 200 })
@@ -67,7 +67,7 @@ describe('chaos', () => {
   })
 
   test('[G-07] links can lie', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     open.sim.chaos.script({ match: { path: '^/user/repos' }, trouble: 'foreign link', times: 1 })
     expect(linkOf(await open.ask('/user/repos'), 'next')).toMatch(/^http:\/\/elsewhere\.invalid\//)
     open.sim.chaos.script({ trouble: 'loop link', times: 1 })
@@ -75,7 +75,7 @@ describe('chaos', () => {
   })
 
   test('[G-07] answers can break off, never come, or never end', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     for (const trouble of ['cut off', 'hang up'] as const) {
       open.sim.chaos.script({ trouble, times: 1 })
       await expect(open.ask('/user')).rejects.toThrow(/terminated|fetch failed/)
@@ -86,7 +86,7 @@ describe('chaos', () => {
 
   test('[G-07] a rule may be a matter of chance, and chance comes from the seed', async () => {
     const run = async () => {
-      await using open = await openSim({ seed: 5 })
+      const open = await openSim({ seed: 5 })
       open.sim.chaos.script({ trouble: 'server error', probability: 0.5 })
       const statuses: number[] = []
       for (let at = 0; at < 12; at++) statuses.push((await open.ask('/user')).status)
@@ -98,7 +98,7 @@ describe('chaos', () => {
   })
 
   test('[G-07] a revoked token is refused until it is reinstated or replaced', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     open.sim.chaos.revoke('ada')
     expect(await open.ask('/user')).toMatchObject({ status: 401 })
     expect(await open.ask('/graphql', graphql)).toMatchObject({

@@ -5,7 +5,7 @@ const path = '/repositories/100001/issues?state=all'
 
 describe('conditional requests', () => {
   test('[G-07] what is known already is not sent again, and costs nothing', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     const first = await open.ask(path)
     const etag = first.headers.get('etag')!
     const second = await open.ask(path, { headers: { 'if-none-match': etag } })
@@ -19,7 +19,7 @@ describe('conditional requests', () => {
   })
 
   test('[G-07] an ETag serves one token and one Accept', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     open.sim.chaos.issueToken('ada', 'ghp_second')
     const headers = { 'if-none-match': (await open.ask(path, { token: 'ghp_second' })).headers.get('etag')! }
     const old = open.sim.world.byLogin('ada')!.id
@@ -33,7 +33,7 @@ describe('conditional requests', () => {
   })
 
   test('[G-07] Last-Modified serves every token, where it exists', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     const repo = await open.ask('/repositories/100001')
     const since = repo.headers.get('last-modified')!
     expect(await open.ask('/repositories/100001', { headers: { 'if-modified-since': since } })).toMatchObject({ status: 304 })
@@ -43,14 +43,14 @@ describe('conditional requests', () => {
   })
 
   test('[G-07] a stranger pays for a 304', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     const first = await open.ask('/users/ada', { as: null })
     const headers = { 'if-none-match': first.headers.get('etag')! }
     expect(await open.ask('/users/ada', { as: null, headers })).toMatchObject({ status: 304, remaining: first.remaining - 1 })
   })
 
   test('[G-07] the Date header follows the virtual clock', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     open.sim.clock.advance(86_400_000)
     expect(Date.parse((await open.ask('/user')).headers.get('date')!)).toBeGreaterThanOrEqual(Date.UTC(2026, 5, 2, 12))
   })

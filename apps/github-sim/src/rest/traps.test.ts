@@ -7,7 +7,7 @@ const byId = `/repositories/${id}`
 
 describe('traps', () => {
   test('[G-07] a renamed repository answers by its old name with a redirect that costs a unit, and by its number as ever', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     const old = open.sim.world.repos.get(id)!.name
     open.sim.churn.rename(id, 'renamed')
     const moved = await open.ask(`/repos/ada/${old}/commits?per_page=2`)
@@ -20,7 +20,7 @@ describe('traps', () => {
   })
 
   test('[G-07] a name that was taken again answers with the other repository, without a word', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     const old = open.sim.world.repos.get(id)!.name
     const { taker } = open.sim.churn.renameWithReuse(id)
     expect(await open.ask(`/repos/ada/${old}`)).toMatchObject({ status: 200, body: { id: taker.id } })
@@ -28,7 +28,7 @@ describe('traps', () => {
   })
 
   test('[G-07] a transferred repository redirects, and its former owner still sees it', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     const { name } = open.sim.world.repos.get(id)!
     open.sim.churn.transfer(id, 'example-org')
     expect(await open.ask(`/repos/ada/${name}`)).toMatchObject({ status: 301 })
@@ -39,7 +39,7 @@ describe('traps', () => {
   })
 
   test('[G-07] a renamed login is not found by its old name, but its repositories are', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     const token = open.sim.tokenOf('ada')
     const { name } = open.sim.world.repos.get(id)!
     open.sim.churn.renameLogin('ada', 'countess')
@@ -96,26 +96,26 @@ describe('traps', () => {
   type Opened = Awaited<ReturnType<typeof openSim>>['sim']
 
   test.each(changes)('[G-07] %s', async (_what, change, path, status, body) => {
-    await using open = await openSim()
+    const open = await openSim()
     change(open.sim)
     expect(await open.ask(path)).toMatchObject({ status, body, remaining: path.startsWith('/search') ? 29 : 4999 })
   })
 
   test('[G-07] repositories without issues have an empty list of them', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     open.sim.churn.disableIssues(id)
     expect(await open.ask(`${byId}/issues`)).toMatchObject({ status: 200, body: [] })
   })
 
   test('[G-07] a deleted issue is gone, an issue that never was is not found', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     const { number } = open.sim.churn.deleteIssue(id)!
     expect(await open.ask(`${byId}/issues/${number}`)).toMatchObject({ status: 410 })
     expect(await open.ask(`${byId}/issues/99999`)).toMatchObject({ status: 404 })
   })
 
   test('[G-07] lists leave out what is behind SSO, and say so', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     open.sim.churn.guard(id, 'sso')
     const list = await open.ask('/user/repos')
     expect((list.body as unknown[]).length).toBe(3)
@@ -124,14 +124,14 @@ describe('traps', () => {
   })
 
   test('[G-07] a private repository does not exist for others', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     open.sim.world.repos.get(id)!.private = true
     expect(await open.ask(byId, { as: null })).toMatchObject({ status: 404 })
     expect(await open.ask(byId)).toMatchObject({ status: 200 })
   })
 
   test('[G-07] a token without rights is told which it lacks', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     open.sim.chaos.issueToken('ada', 'ghp_none', 'none')
     const told = await open.ask(byId, { token: 'ghp_none' })
     expect(told).toMatchObject({ status: 403, body: { message: 'Resource not accessible by personal access token' } })
@@ -140,7 +140,7 @@ describe('traps', () => {
   })
 
   test('[G-07] no user agent, an unknown version, a wrong method, no token', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     expect(await withoutUserAgent(open.sim.url)).toMatchObject({
       status: 403,
       text: expect.stringContaining('User-Agent header'),
@@ -155,7 +155,7 @@ describe('traps', () => {
   })
 
   test('[G-07] GitHub Enterprise addresses work, and their links stay there', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     const told: Told = await open.ask('/api/v3/user/repos?per_page=1')
     expect(told.status).toBe(200)
     expect(linkOf(told, 'next')).toBe(`${open.sim.url}/api/v3/user/repos?per_page=1&page=2`)

@@ -109,12 +109,12 @@ async function expectTruth(open: OpenSim) {
 
 describe('walks', () => {
   test('[G-07] a naive walk over REST collects exactly the ground truth', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     await expectTruth(open)
   })
 
   test('[G-07] and so it does after everything that can happen has happened', async () => {
-    await using open = await openSim({ people: [{ ...ada, repositories: 9, commits: 120 }] })
+    const open = await openSim({ people: [{ ...ada, repositories: 9, commits: 120 }] })
     const { churn, clock } = open.sim
     const ids = [...open.sim.world.repos.keys()]
     const deeds = [
@@ -139,7 +139,7 @@ describe('walks', () => {
   })
 
   test('[G-07] plain Octokit with its paginating plugin goes through everything', async () => {
-    await using open = await openSim({ people: [{ ...ada, repositories: 2 }] })
+    const open = await openSim({ people: [{ ...ada, repositories: 2 }] })
     const octokit = new (Octokit.plugin(paginateRest))({ baseUrl: open.sim.url, auth: open.sim.tokenOf('ada') })
     const truth = open.sim.world.groundTruth('ada')!
     const repos: Row[] = await octokit.paginate('GET /user/repos', { per_page: 1 })

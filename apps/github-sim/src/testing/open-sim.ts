@@ -1,7 +1,8 @@
 /**
  * A simulator for one test, and a plain way to ask it: no client of ours, so that nothing is judged by its own code. It is
- * stopped with `await using`.
+ * stopped when the test ends.
  */
+import { onTestFinished } from 'vitest'
 import { type GithubSim, type SimOptions, startGithubSim } from '../start.ts'
 
 export const ada = { login: 'ada', repositories: 4, commits: 260, issues: 70, pullRequests: 40, ownPullRequestsElsewhere: 12 }
@@ -26,11 +27,11 @@ export interface OpenSim {
   readonly sim: GithubSim
   ask(path: string, options?: AskOptions): Promise<Told>
   admin(path: string, body?: unknown): Promise<Told>
-  [Symbol.asyncDispose](): Promise<void>
 }
 
 export async function openSim(options: SimOptions = {}): Promise<OpenSim> {
   const sim = await startGithubSim({ people: [ada], start: new Date('2026-06-01T12:00:00Z'), ...options })
+  onTestFinished(() => sim.stop())
   return {
     sim,
     ask: (path, { as = 'ada', token, method = 'GET', headers, body } = {}) => {
@@ -49,7 +50,6 @@ export async function openSim(options: SimOptions = {}): Promise<OpenSim> {
     },
     admin: (path, body) =>
       tell(new URL(path, sim.adminUrl), body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
-    [Symbol.asyncDispose]: () => sim.stop(),
   }
 }
 

@@ -40,7 +40,7 @@ const asked: [described: string, path: string][] = [
 
 describe("GitHub's description", () => {
   test.each(asked)('[G-07] answers to %s fit it: %s', async (path, url) => {
-    await using open = await openSim({ people: [{ ...ada, repositories: 1 }] })
+    const open = await openSim({ people: [{ ...ada, repositories: 1 }] })
     open.sim.churn.push(100_001, 2)
     const first = open.sim.world.commits(100_001).at(-1)!.sha
     const pull = open.sim.world.pulls(100_001)[0]!.number
@@ -53,7 +53,7 @@ describe("GitHub's description", () => {
   })
 
   test('[G-07] the description bites: an answer with a field missing does not fit', async () => {
-    await using open = await openSim()
+    const open = await openSim()
     const { body } = await open.ask('/user')
     const { login: _login, ...rest } = body as Record<string, unknown>
     expect(validator('/user')(rest)).toBe(false)

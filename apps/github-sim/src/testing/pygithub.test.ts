@@ -9,7 +9,7 @@ const isMissing = spawnSync('python3', ['-c', 'import github']).status !== 0
 
 describe.skipIf(isMissing)('python3-github', () => {
   test('[G-07] PyGithub, pointed at the Enterprise address, collects everything', async () => {
-    await using open = await openSim({ people: [{ ...ada, repositories: 2, commits: 60 }] })
+    const open = await openSim({ people: [{ ...ada, repositories: 2, commits: 60 }] })
     const { stdout } = await promisify(execFile)('python3', [program, `${open.sim.url}/api/v3`, open.sim.tokenOf('ada')])
     const truth = open.sim.world.groundTruth('ada')!
     expect(JSON.parse(stdout)).toEqual(

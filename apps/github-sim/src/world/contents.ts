@@ -1,8 +1,8 @@
 /**
  * What is inside the repositories: histories, issues and pull requests, each generated when first asked for.
  *
- * A world of 200,000 repositories would not fit if everything stayed, so what is untouched is forgotten, oldest use first,
- * once the histories hold more than `commitsMax` commits; it comes back the same from the seed. What churn has touched is kept.
+ * A world of 200,000 repositories would not fit if everything stayed, so beyond `commitsMax` commits the oldest half of what
+ * is untouched is forgotten; it comes back the same from the seed. What churn has touched is kept.
  */
 import { generateCommits } from './generate-commits.ts'
 import { generateItems, type Items } from './generate-items.ts'
@@ -10,15 +10,19 @@ import { logOrder, reachableFrom } from './history.ts'
 import type { Commit } from './model.ts'
 import type { RepoPlan } from './plan.ts'
 
-const commitsMax = 300_000
-const itemsMax = 300_000
+const commitsMax = 200_000
+const itemsMax = 200_000
+/** What a history weighs besides its commits, in commits. */
+const historyWeight = 5
 const ordersMax = 4
+/** From this size on, a history is worth being remembered longer than others. */
+const largeMin = 1000
 
 interface History {
   readonly commits: Map<string, Commit>
   /** By head: walks that began before a push go on in their own order. */
-  readonly orders: Map<string, Commit[]>
-  readonly reaches: Map<string, Set<string>>
+  orders: Map<string, Commit[]> | undefined
+  reaches: Map<string, Set<string>> | undefined
   readonly firstHead: string | null
   kept: boolean
 }
@@ -49,13 +53,17 @@ export class Contents {
 
   order(repoId: number, head: string | null): Commit[] {
     if (head === null) return []
-    const { commits, orders } = this.#history(repoId)
-    return remember(orders, head, () => logOrder((sha) => commits.get(sha), head))
+    const history = this.#history(repoId)
+    const { commits } = history
+    history.orders ??= new Map()
+    return remember(history.orders, head, () => logOrder((sha) => commits.get(sha), head))
   }
 
   reach(repoId: number, sha: string): Set<string> {
-    const { commits, reaches } = this.#history(repoId)
-    return remember(reaches, sha, () => reachableFrom((other) => commits.get(other), sha))
+    const history = this.#history(repoId)
+    const { commits } = history
+    history.reaches ??= new Map()
+    return remember(history.reaches, sha, () => reachableFrom((other) => commits.get(other), sha))
   }
 
   commit(repoId: number, sha: string): Commit | undefined {
@@ -87,47 +95,54 @@ export class Contents {
   #history(repoId: number): History {
     const known = this.#histories.get(repoId)
     if (known) {
-      touch(this.#histories, repoId, known)
+      if (known.commits.size >= largeMin) touch(this.#histories, repoId, known)
       return known
     }
     const plan = this.#plans.get(repoId)
     const made = plan ? generateCommits(this.#seed, plan) : []
     const history: History = {
       commits: new Map(made.map((commit) => [commit.sha, commit])),
-      orders: new Map(),
-      reaches: new Map(),
+      orders: undefined,
+      reaches: undefined,
       firstHead: made.at(-1)?.sha ?? null,
       kept: false,
     }
     this.#histories.set(repoId, history)
-    this.#commits += made.length
-    for (const [id, old] of this.#histories) {
-      if (this.#commits <= commitsMax) break
-      if (old.kept || id === repoId) continue
-      this.#histories.delete(id)
-      this.#commits -= old.commits.size
-    }
+    this.#commits += made.length + historyWeight
+    if (this.#commits > commitsMax) this.#forgetHistories(repoId)
     return history
   }
 
   #itemsOf(repoId: number): Items & { kept: boolean } {
     const known = this.#items.get(repoId)
-    if (known) {
-      touch(this.#items, repoId, known)
-      return known
-    }
+    if (known) return known
     const plan = this.#plans.get(repoId)
     const made = plan ? generateItems(this.#seed, plan) : { issues: [], pulls: [], nextNumber: 1 }
     const items = Object.assign(made, { kept: false })
     this.#items.set(repoId, items)
     this.#itemCount += items.nextNumber
+    if (this.#itemCount > itemsMax) this.#forgetItems(repoId)
+    return items
+  }
+
+  // Half at a time: a map from whose front single entries are taken becomes slow.
+
+  #forgetHistories(except: number): void {
+    for (const [id, old] of this.#histories) {
+      if (this.#commits <= commitsMax / 2) break
+      if (old.kept || id === except) continue
+      this.#histories.delete(id)
+      this.#commits -= old.commits.size + historyWeight
+    }
+  }
+
+  #forgetItems(except: number): void {
     for (const [id, old] of this.#items) {
-      if (this.#itemCount <= itemsMax) break
-      if (old.kept || id === repoId) continue
+      if (this.#itemCount <= itemsMax / 2) break
+      if (old.kept || id === except) continue
       this.#items.delete(id)
       this.#itemCount -= old.nextNumber
     }
-    return items
   }
 }
 

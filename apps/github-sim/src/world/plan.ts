@@ -2,7 +2,8 @@
  * Decides, before anything is generated, who exists, which repositories there are and how much is in each. Only numbers are
  * kept a repository; its commits, issues and pull requests are made from the seed when somebody asks for them.
  */
-import type { Account, PersonPlan, Repo } from './model.ts'
+import type { RepoFacts } from './lazy-repo.ts'
+import type { Account, PersonPlan } from './model.ts'
 import { packNodeId } from './node-id.ts'
 import { createRandom, type Random, splitTotal } from './random.ts'
 
@@ -22,7 +23,7 @@ export interface RepoPlan {
 
 export interface WorldPlan {
   readonly accounts: Account[]
-  readonly repos: { readonly facts: Omit<Repo, 'head'>; readonly plan: RepoPlan }[]
+  readonly repos: { readonly facts: RepoFacts; readonly plan: RepoPlan }[]
   readonly events: Map<number, number>
   readonly nextIssueId: number
   readonly nextPullId: number
@@ -106,10 +107,9 @@ function repoTimes(random: Random, start: number): { createdAt: number; pushedAt
   return { createdAt, pushedAt: start - random.whole(3600, 60 * daySeconds) * 1000 }
 }
 
-function repoFacts(plan: RepoPlan, name: string, random: Random): Omit<Repo, 'head'> {
+function repoFacts(plan: RepoPlan, name: string, random: Random): RepoFacts {
   return {
     id: plan.repoId,
-    nodeId: packNodeId({ kind: 'R', id: plan.repoId }),
     ownerId: plan.elsewhere ? organizationId : plan.personId,
     name,
     private: !plan.elsewhere && random.chance(0.1),
@@ -124,10 +124,5 @@ function repoFacts(plan: RepoPlan, name: string, random: Random): Omit<Repo, 'he
     defaultBranch: 'main',
     hasIssues: true,
     hasPullRequests: true,
-    blocked: null,
-    guard: null,
-    deleted: false,
-    formerNames: none,
-    collaboratorIds: none,
   }
 }

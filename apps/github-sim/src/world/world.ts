@@ -9,6 +9,7 @@ import { Directory } from './directory.ts'
 import { generateEvents } from './generate-events.ts'
 import type { Items } from './generate-items.ts'
 import { type GroundTruth, groundTruth } from './ground-truth.ts'
+import { LazyRepo } from './lazy-repo.ts'
 import type { Account, Affiliation, Commit, Issue, PersonPlan, PullRequest, Repo, SimEvent } from './model.ts'
 import { unpackNodeId } from './node-id.ts'
 import { contributorIds, planWorld, type RepoPlan } from './plan.ts'
@@ -48,9 +49,10 @@ export class World {
     this.#contents = new Contents(seed)
     const plan = planWorld(seed, people, this.#start)
     for (const account of plan.accounts) this.directory.addAccount(account)
+    const firstHead = (repoId: number) => this.#contents.firstHead(repoId)
     for (const { facts, plan: repoPlan } of plan.repos) {
       this.#contents.addPlan(repoPlan)
-      this.directory.addRepo(lazyRepo(facts, this.#contents))
+      this.directory.addRepo(new LazyRepo(facts, firstHead))
       const planned = this.#planned.get(repoPlan.personId)
       if (planned) planned.push(repoPlan)
       else this.#planned.set(repoPlan.personId, [repoPlan])
@@ -214,19 +216,4 @@ export class World {
   nextIssueId = (): number => this.#nextIssueId++
   nextPullId = (): number => this.#nextPullId++
   nextRepoId = (): number => this.#nextRepoId++
-}
-
-/** A repository whose head is computed when somebody first looks at it. */
-function lazyRepo(facts: Omit<Repo, 'head'>, contents: Contents): Repo {
-  let known: string | null | undefined
-  return {
-    ...facts,
-    get head() {
-      if (known === undefined) known = contents.firstHead(facts.id)
-      return known
-    },
-    set head(sha) {
-      known = sha
-    },
-  }
 }
