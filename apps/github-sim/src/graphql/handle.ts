@@ -1,7 +1,19 @@
 /**
- * Where GraphQL is mounted. Until its schema is here, it answers as a server that is not ready.
+ * Answers one GraphQL request: plan, weigh, refuse what is too much, then run it over the world.
+ *
+ * The points it returns are what the request cost; charging them, and everything else of HTTP, is the caller's. A refused
+ * query costs one point, a timeout twice its points. What chaos can only decide knowing the query, it decides through
+ * `chaosFor`.
  */
-import type { Simulation } from '../simulation.ts'
+import { execute, type GraphQLError, getVariableValues, Kind, type OperationDefinitionNode, print } from 'graphql'
+import type { Context } from './context.ts'
+import { nodesMax, type Weighed, weigh } from './cost.ts'
+import { heavy, type SentError, sendError } from './failure.ts'
+import type { GraphqlTrap, Host } from './host.ts'
+import { chooseOperation, type Plan, planQuery } from './plan.ts'
+import { readRequest } from './request.ts'
+import { schema } from './schema.ts'
+import { insufficientScopes, rateLimited, timedOut } from './trouble.ts'
 
 export interface GraphqlRequest {
   readonly accountId: number
@@ -13,8 +25,145 @@ export interface GraphqlAnswer {
   readonly status: number
   readonly body: unknown
   readonly points: number
+  /** The operation's name, if the query could be read and has one. */
+  readonly operation: string | undefined
 }
 
-export async function handleGraphql(_sim: Simulation, _request: GraphqlRequest): Promise<GraphqlAnswer> {
-  return { status: 503, body: { message: 'GraphQL is not simulated yet.' }, points: 0 }
+type Variables = Readonly<Record<string, unknown>>
+type ReadyPlan = Extract<Plan, { type: 'ready' }>
+
+const refuse = (...errors: readonly SentError[]): GraphqlAnswer => ({
+  status: 200,
+  body: { errors },
+  points: 1,
+  operation: undefined,
+})
+
+export async function handleGraphql(host: Host, { accountId, body, now }: GraphqlRequest): Promise<GraphqlAnswer> {
+  const request = readRequest(body)
+  if (request.type === 'refused') {
+    const refusal = { message: request.message, documentation_url: 'https://docs.github.com/graphql', status: '400' }
+    return { status: 400, body: refusal, points: 0, operation: undefined }
+  }
+  const plan = planQuery(request.query)
+  if (plan.type === 'refused') return refuse(...plan.errors)
+  const operation = chooseOperation(plan.operations, request.operationName)
+  if (!('kind' in operation)) return refuse(operation)
+  const answer = answerOperation(host, accountId, now, plan, operation, request.variables)
+  return { ...answer, operation: operation.name?.value }
+}
+
+function answerOperation(
+  host: Host,
+  accountId: number,
+  now: number,
+  plan: ReadyPlan,
+  operation: OperationDefinitionNode,
+  given: Variables,
+): GraphqlAnswer {
+  const { coerced, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], given)
+  if (errors) return refuse(...errors.map((error) => describeVariable(error, given)))
+  const weighed = weigh(schema, operation, plan.fragments, coerced)
+  if (weighed.excesses.length > 0) return refuse(...weighed.excesses)
+  if (weighed.nodes > nodesMax) return refuse(tooManyNodes(weighed.nodes))
+  const trap = host.chaos.chaosFor(operation.name?.value, weighed)
+  return sprung(trap, accountId, operation, weighed, now) ?? run(host, accountId, plan, operation, given, weighed, trap)
+}
+
+/** What a trap answers without running the query. */
+function sprung(
+  trap: GraphqlTrap | undefined,
+  accountId: number,
+  operation: OperationDefinitionNode,
+  { points }: Weighed,
+  now: number,
+): GraphqlAnswer | undefined {
+  switch (trap?.trap) {
+    case 'rate limited':
+      return { status: 200, body: rateLimited(accountId, trap.form), points: 0, operation: undefined }
+    case 'timeout':
+      return { status: trap.status, body: timedOut(now.toString(16).toUpperCase()), points: 2 * points, operation: undefined }
+    case 'insufficient scopes': {
+      const [first] = operation.selectionSet.selections
+      const field = first?.kind === Kind.FIELD ? first.name.value : 'viewer'
+      return { status: 200, body: insufficientScopes(field, trap.needed, trap.granted), points, operation: undefined }
+    }
+    case 'resource limits':
+    case 'heavy nodes':
+    case undefined:
+      return undefined
+  }
+}
+
+function run(
+  host: Host,
+  accountId: number,
+  plan: ReadyPlan,
+  operation: OperationDefinitionNode,
+  variables: Variables,
+  weighed: Weighed,
+  trap: GraphqlTrap | undefined,
+): GraphqlAnswer {
+  const { world } = host
+  const viewer = world.accounts.get(accountId)
+  if (!viewer) return refuse({ message: 'The account of this token does not exist.' })
+  let heavyLeft = trap?.trap === 'heavy nodes' ? trap.max : Number.POSITIVE_INFINITY
+  const contextValue: Context = {
+    world,
+    viewer,
+    estimate: weighed,
+    budget: host.budgets.read(accountId, 'graphql'),
+    diff: () => {
+      if (heavyLeft-- <= 0) throw heavy()
+    },
+    list: () => {
+      if (trap?.trap === 'resource limits') throw heavy()
+    },
+  }
+  const result = execute({
+    schema,
+    document: isDryRun(operation, variables) ? budgetOnly(operation) : plan.document,
+    operationName: operation.name?.value,
+    variableValues: variables,
+    contextValue,
+  })
+  if ('then' in result) throw new Error('A resolver must not wait: the world is in memory.')
+  const { data, errors } = result
+  const body = errors ? { data: data ?? null, errors: errors.map(sendError) } : { data }
+  return { status: 200, body, points: weighed.points, operation: undefined }
+}
+
+const budgetFields = (operation: OperationDefinitionNode) =>
+  operation.selectionSet.selections.filter((one) => one.kind === Kind.FIELD && one.name.value === 'rateLimit')
+
+function isDryRun(operation: OperationDefinitionNode, variables: Variables): boolean {
+  return budgetFields(operation).some((one) => {
+    const value = one.kind === Kind.FIELD ? one.arguments?.find(({ name }) => name.value === 'dryRun')?.value : undefined
+    if (value?.kind === Kind.VARIABLE) return variables[value.name.value] === true
+    return value?.kind === Kind.BOOLEAN && value.value
+  })
+}
+
+/** The query without what it asks for: only its price. */
+const budgetOnly = (operation: OperationDefinitionNode) => ({
+  kind: Kind.DOCUMENT as const,
+  definitions: [{ ...operation, selectionSet: { ...operation.selectionSet, selections: budgetFields(operation) } }],
+})
+
+const tooManyNodes = (nodes: number): SentError => ({
+  type: 'MAX_NODE_LIMIT_EXCEEDED',
+  message: `This query requests up to ${nodes.toLocaleString('en-US')} possible nodes which exceeds the maximum limit of ${nodesMax.toLocaleString('en-US')}.`,
+})
+
+function describeVariable(error: GraphQLError, given: Variables): SentError {
+  const [node] = error.nodes ?? []
+  const definition = node?.kind === Kind.VARIABLE_DEFINITION ? node : undefined
+  const name = definition?.variable.name.value ?? ''
+  const value = given[name] ?? null
+  const explanation = value === null ? 'Expected value to not be null' : error.message
+  return {
+    extensions: { value, problems: [{ path: [], explanation }] },
+    locations: error.locations?.map(({ line, column }) => ({ line, column })) ?? [],
+    message: `Variable $${name} of type ${definition ? print(definition.type) : ''} was provided invalid value`,
+  }
 }
