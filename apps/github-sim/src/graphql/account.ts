@@ -7,7 +7,6 @@ import { guardOf, isVisible } from './access.ts'
 import { type Connection, countOnly, type PageArguments, pageByKey } from './connection.ts'
 import type { AccountThing, Context, PullRequestThing, RepositoryThing } from './context.ts'
 import type { Failure } from './failure.ts'
-import { type IssueArguments, pageIssues } from './issue.ts'
 import { type PullRequestArguments, pagePullRequests } from './pull-request.ts'
 import { findRepository } from './repository.ts'
 
@@ -66,18 +65,6 @@ function pageOwnPulls({ account }: AccountThing, args: PullRequestArguments, con
   return pagePullRequests(pulls, args, context, info)
 }
 
-function pageOwnIssues(thing: AccountThing, args: IssueArguments, context: Context, info: GraphQLResolveInfo) {
-  const issues = context.world.reposOf(thing.account.id, ['OWNER', 'COLLABORATOR']).flatMap((repo) =>
-    isVisible(context, repo) && !repo.blocked && repo.hasIssues
-      ? context.world
-          .issues(repo.id)
-          .filter((issue) => issue.authorId === thing.account.id)
-          .map((issue) => ({ kind: 'Issue' as const, issue, repo }))
-      : [],
-  )
-  return pageIssues(issues, args, context, info)
-}
-
 const shared = {
   id: ({ account }: AccountThing) => account.nodeId,
   databaseId: ({ account }: AccountThing) => account.id,
@@ -101,7 +88,6 @@ export const accountFields = {
     isViewer: ({ account }: AccountThing, _: unknown, { viewer }: Context) => account.id === viewer.id,
     followers: ({ account }: AccountThing, args: PageArguments, context: Context, info: GraphQLResolveInfo) =>
       countOnly(account.followers, args, info, context),
-    issues: pageOwnIssues,
     pullRequests: pageOwnPulls,
   },
   Organization: { ...shared, description: () => null },

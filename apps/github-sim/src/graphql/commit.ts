@@ -51,17 +51,10 @@ function pageParents({ repo, commit }: CommitThing, args: PageArguments, context
   )
 }
 
-const diffed = new WeakMap<Context, Set<Commit>>()
-
 const counted =
   (count: (commit: Commit) => number) =>
-  ({ commit }: CommitThing, _: unknown, context: Context) => {
-    const seen = diffed.get(context) ?? new Set()
-    diffed.set(context, seen)
-    if (!seen.has(commit)) {
-      context.diff()
-      seen.add(commit)
-    }
+  ({ commit }: CommitThing, _: unknown, { diff }: Context) => {
+    diff(commit.sha)
     return count(commit)
   }
 

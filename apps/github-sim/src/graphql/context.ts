@@ -11,8 +11,8 @@ export interface Context {
   readonly viewer: Account
   readonly estimate: Estimate
   readonly budget: BudgetReading
-  /** Spends the compute budget of the query; throws when it is used up. */
-  readonly diff: () => void
+  /** Spends the compute budget of the query, once a commit; throws when it is used up. */
+  readonly diff: (sha: string) => void
   /** Throws if lists are refused altogether. */
   readonly list: () => void
 }

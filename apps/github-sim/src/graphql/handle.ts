@@ -9,7 +9,7 @@ import { execute, type GraphQLError, getVariableValues, Kind, type OperationDefi
 import type { Context } from './context.ts'
 import { nodesMax, type Weighed, weigh } from './cost.ts'
 import { heavy, type SentError, sendError } from './failure.ts'
-import type { GraphqlTrap, Host } from './host.ts'
+import type { ChaosFor, GraphqlTrap, Host } from './host.ts'
 import { chooseOperation, type Plan, planQuery } from './plan.ts'
 import { readRequest } from './request.ts'
 import { schema } from './schema.ts'
@@ -19,6 +19,8 @@ export interface GraphqlRequest {
   readonly accountId: number
   readonly body: unknown
   readonly now: number
+  /** Asked once a query that could run, before it runs. */
+  readonly chaosFor?: ChaosFor | undefined
 }
 
 export interface GraphqlAnswer {
@@ -39,98 +41,103 @@ const refuse = (...errors: readonly SentError[]): GraphqlAnswer => ({
   operation: undefined,
 })
 
-export async function handleGraphql(host: Host, { accountId, body, now }: GraphqlRequest): Promise<GraphqlAnswer> {
-  const request = readRequest(body)
-  if (request.type === 'refused') {
-    const refusal = { message: request.message, documentation_url: 'https://docs.github.com/graphql', status: '400' }
+export async function handleGraphql(host: Host, request: GraphqlRequest): Promise<GraphqlAnswer> {
+  const asked = readRequest(request.body)
+  if (asked.type === 'refused') {
+    const refusal = { message: asked.message, documentation_url: 'https://docs.github.com/graphql', status: '400' }
     return { status: 400, body: refusal, points: 0, operation: undefined }
   }
-  const plan = planQuery(request.query)
+  const plan = planQuery(asked.query)
   if (plan.type === 'refused') return refuse(...plan.errors)
-  const operation = chooseOperation(plan.operations, request.operationName)
+  const operation = chooseOperation(plan.operations, asked.operationName)
   if (!('kind' in operation)) return refuse(operation)
-  const answer = answerOperation(host, accountId, now, plan, operation, request.variables)
-  return { ...answer, operation: operation.name?.value }
+  return { ...answerOperation(host, request, plan, operation, asked.variables), operation: operation.name?.value }
 }
 
 function answerOperation(
   host: Host,
-  accountId: number,
-  now: number,
+  request: GraphqlRequest,
   plan: ReadyPlan,
   operation: OperationDefinitionNode,
-  given: Variables,
+  variables: Variables,
 ): GraphqlAnswer {
-  const { coerced, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], given)
-  if (errors) return refuse(...errors.map((error) => describeVariable(error, given)))
+  const { coerced, errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables)
+  if (errors) return refuse(...errors.map((error) => describeVariable(error, variables)))
   const weighed = weigh(schema, operation, plan.fragments, coerced)
   if (weighed.excesses.length > 0) return refuse(...weighed.excesses)
   if (weighed.nodes > nodesMax) return refuse(tooManyNodes(weighed.nodes))
-  const trap = host.chaos.chaosFor(operation.name?.value, weighed)
-  return sprung(trap, accountId, operation, weighed, now) ?? run(host, accountId, plan, operation, given, weighed, trap)
+  const trap = request.chaosFor?.(operation.name?.value, weighed)
+  const sprung = springTrap(trap, request, operation, weighed)
+  if (sprung) return sprung
+  const { points } = weighed
+  const { context, heavyNodes } = createContext(host, request, weighed, trap)
+  const result = execute({
+    schema,
+    document: isDryRun(operation, coerced) ? budgetOnly(operation) : plan.document,
+    operationName: operation.name?.value,
+    variableValues: variables,
+    contextValue: context,
+  })
+  if ('then' in result) throw new Error('A resolver must not wait: the world is in memory.')
+  if (heavyNodes() > 2 * (host.heavyNodesMax ?? Number.POSITIVE_INFINITY)) return timeOut(502, request, points)
+  const body = result.errors ? { data: result.data ?? null, errors: result.errors.map(sendError) } : { data: result.data }
+  return { status: 200, body, points, operation: undefined }
 }
 
+const timeOut = (status: number, { now }: GraphqlRequest, points: number): GraphqlAnswer => ({
+  status,
+  body: timedOut(now.toString(16).toUpperCase()),
+  points: 2 * points,
+  operation: undefined,
+})
+
 /** What a trap answers without running the query. */
-function sprung(
+function springTrap(
   trap: GraphqlTrap | undefined,
-  accountId: number,
+  request: GraphqlRequest,
   operation: OperationDefinitionNode,
   { points }: Weighed,
-  now: number,
 ): GraphqlAnswer | undefined {
   switch (trap?.trap) {
     case 'rate limited':
-      return { status: 200, body: rateLimited(accountId, trap.form), points: 0, operation: undefined }
+      return { status: 200, body: rateLimited(request.accountId, trap.form), points: 0, operation: undefined }
     case 'timeout':
-      return { status: trap.status, body: timedOut(now.toString(16).toUpperCase()), points: 2 * points, operation: undefined }
+      return timeOut(trap.status, request, points)
     case 'insufficient scopes': {
       const [first] = operation.selectionSet.selections
       const field = first?.kind === Kind.FIELD ? first.name.value : 'viewer'
       return { status: 200, body: insufficientScopes(field, trap.needed, trap.granted), points, operation: undefined }
     }
     case 'resource limits':
-    case 'heavy nodes':
     case undefined:
       return undefined
   }
 }
 
-function run(
-  host: Host,
-  accountId: number,
-  plan: ReadyPlan,
-  operation: OperationDefinitionNode,
-  variables: Variables,
-  weighed: Weighed,
+function createContext(
+  { world, budgets, heavyNodesMax }: Host,
+  { accountId, now }: GraphqlRequest,
+  estimate: Weighed,
   trap: GraphqlTrap | undefined,
-): GraphqlAnswer {
-  const { world } = host
+): { context: Context; heavyNodes: () => number } {
   const viewer = world.accounts.get(accountId)
-  if (!viewer) return refuse({ message: 'The account of this token does not exist.' })
-  let heavyLeft = trap?.trap === 'heavy nodes' ? trap.max : Number.POSITIVE_INFINITY
-  const contextValue: Context = {
+  if (!viewer) throw new Error(`There is no account ${accountId}.`)
+  const places = new Map<string, number>()
+  const context: Context = {
     world,
     viewer,
-    estimate: weighed,
-    budget: host.budgets.read(accountId, 'graphql'),
-    diff: () => {
-      if (heavyLeft-- <= 0) throw heavy()
+    estimate,
+    budget: budgets.state(accountId, 'graphql', now),
+    diff: (sha) => {
+      const place = places.get(sha) ?? places.size + 1
+      places.set(sha, place)
+      if (heavyNodesMax !== undefined && place > heavyNodesMax) throw heavy()
     },
     list: () => {
       if (trap?.trap === 'resource limits') throw heavy()
     },
   }
-  const result = execute({
-    schema,
-    document: isDryRun(operation, variables) ? budgetOnly(operation) : plan.document,
-    operationName: operation.name?.value,
-    variableValues: variables,
-    contextValue,
-  })
-  if ('then' in result) throw new Error('A resolver must not wait: the world is in memory.')
-  const { data, errors } = result
-  const body = errors ? { data: data ?? null, errors: errors.map(sendError) } : { data }
-  return { status: 200, body, points: weighed.points, operation: undefined }
+  return { context, heavyNodes: () => places.size }
 }
 
 const budgetFields = (operation: OperationDefinitionNode) =>

@@ -6,8 +6,12 @@ import type { World } from '../world/world.ts'
 
 export interface Host {
   readonly world: World
-  readonly budgets: { read(accountId: number, resource: 'graphql'): BudgetReading }
-  readonly chaos: { chaosFor(operation: string | undefined, estimate: Estimate): GraphqlTrap | undefined }
+  readonly budgets: { state(accountId: number, resource: 'graphql', now: number): BudgetReading }
+  /**
+   * How many commits GitHub would diff for one query. Line counts of those above are refused one by one; at twice as many
+   * the whole query times out. Undefined: no limit.
+   */
+  readonly heavyNodesMax?: number | undefined
 }
 
 export interface BudgetReading {
@@ -22,7 +26,7 @@ export interface Estimate {
   readonly points: number
   readonly nodes: number
   readonly pageSizeMax: number
-  /** Commits whose line counts are asked for: GitHub has to diff each of them. */
+  /** Commits whose line counts are asked for, if all pages are full. */
   readonly heavyNodes: number
 }
 
@@ -30,6 +34,6 @@ export type GraphqlTrap =
   | { readonly trap: 'rate limited'; readonly form: 'RATE_LIMITED' | 'RATE_LIMIT' }
   | { readonly trap: 'timeout'; readonly status: 200 | 502 | 504 }
   | { readonly trap: 'resource limits' }
-  /** The compute model: line counts of more commits than this are refused, one by one. */
-  | { readonly trap: 'heavy nodes'; readonly max: number }
   | { readonly trap: 'insufficient scopes'; readonly granted: readonly string[]; readonly needed: readonly string[] }
+
+export type ChaosFor = (operation: string | undefined, estimate: Estimate) => GraphqlTrap | undefined

@@ -25,7 +25,7 @@ const wanted: Readonly<Record<string, string>> = {
   Actor: 'avatarUrl(size) login resourcePath url',
   UniformResourceLocatable: 'resourcePath url',
   RepositoryOwner: owner,
-  User: `${owner} databaseId name email bio company location isViewer createdAt updatedAt followers(${page}) ${issues} ${pullRequests}`,
+  User: `${owner} databaseId name email bio company location isViewer createdAt updatedAt followers(${page}) ${pullRequests}`,
   Bot: 'avatarUrl(size) createdAt databaseId id login resourcePath updatedAt url',
   Mannequin: 'avatarUrl(size) createdAt databaseId id login resourcePath updatedAt url',
   Organization: `${owner} databaseId name description createdAt updatedAt`,
