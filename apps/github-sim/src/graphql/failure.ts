@@ -2,7 +2,7 @@
  * The errors that GitHub gives a type, and the shape in which they travel. One place for the words, because clients are
  * known to recognise errors by them.
  */
-import { GraphQLError } from 'graphql'
+import type { GraphQLError } from 'graphql'
 
 export type FailureType =
   | 'NOT_FOUND'

@@ -17,7 +17,7 @@ import {
 import { describe, expect, test } from 'vitest'
 import { collectorQueries } from './collector-queries.ts'
 import { schema } from './schema.ts'
-import { createStage } from './stage.ts'
+import { createStage } from './stage.suite.ts'
 
 /** The published text defines two fields twice; otherwise it is valid. */
 const full = buildSchema(published.idl, { assumeValidSDL: true })
@@ -26,7 +26,7 @@ const full = buildSchema(published.idl, { assumeValidSDL: true })
 function linesOf(served: typeof schema): Set<string> {
   const lines = new Set<string>()
   const argument = ({ name, type, defaultValue }: GraphQLArgument | GraphQLInputField) =>
-    `${name}: ${type} = ${JSON.stringify(defaultValue)}`
+    `${name}: ${String(type)} = ${JSON.stringify(defaultValue)}`
   for (const type of Object.values(served.getTypeMap())) {
     if (type.name.startsWith('__') || isSpecifiedScalarType(type)) continue
     lines.add(`${type.constructor.name} ${type.name}`)
@@ -36,7 +36,7 @@ function linesOf(served: typeof schema): Set<string> {
     if (!isObjectType(type) && !isInterfaceType(type)) continue
     for (const { name } of type.getInterfaces()) lines.add(`${type.name} & ${name}`)
     for (const field of Object.values<GraphQLField<unknown, unknown>>(type.getFields())) {
-      lines.add(`${type.name}.${field.name}: ${field.type}`)
+      lines.add(`${type.name}.${field.name}: ${String(field.type)}`)
       for (const one of field.args) lines.add(`${type.name}.${field.name}(${argument(one)})`)
     }
   }
@@ -57,11 +57,9 @@ describe('schema', () => {
       const original = full.getType(type.name)
       if (!isObjectType(type) || !isObjectType(original)) continue
       for (const [name, field] of Object.entries(type.getFields())) {
-        const demanded = original
-          .getFields()
-          [name]?.args.filter((one) => String(one.type).endsWith('!'))
-          .map((one) => one.name)
-        expect(field.args.map((one) => one.name)).toEqual(expect.arrayContaining(demanded ?? []))
+        const args = original.getFields()[name]?.args ?? []
+        const demanded = args.filter((one) => String(one.type).endsWith('!')).map((one) => one.name)
+        expect(field.args.map((one) => one.name)).toEqual(expect.arrayContaining(demanded))
       }
     }
   })

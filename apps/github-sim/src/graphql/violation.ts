@@ -11,6 +11,7 @@ import {
   FragmentsOnCompositeTypesRule,
   type GraphQLError,
   type GraphQLSchema,
+  getNamedType,
   Kind,
   KnownArgumentNamesRule,
   KnownDirectivesRule,
@@ -88,13 +89,14 @@ const words = new Map<ValidationRule, (node: ASTNode, site: Site, error: GraphQL
   ],
   [
     ScalarLeafsRule,
-    (node, { type }) => {
-      const selected = 'selectionSet' in node && node.selectionSet && 'selections' in node.selectionSet
+    (node, site) => {
+      const name = fieldName(site)
       return {
-        message: selected
-          ? `Selections can't be made on scalars (field '${nameOf(node)}' returns ${type} but has selections)`
-          : `Field must have selections (field '${nameOf(node)}' returns ${type} but has no selections. Did you mean '${nameOf(node)} { ... }'?)`,
-        extensions: { code: 'selectionMismatch', nodeName: `field '${nameOf(node)}'`, typeName: type },
+        message:
+          node.kind === Kind.FIELD
+            ? `Field must have selections (field '${name}' returns ${site.type} but has no selections. Did you mean '${name} { ... }'?)`
+            : `Selections can't be made on scalars (field '${name}' returns ${site.type} but has selections)`,
+        extensions: { code: 'selectionMismatch', nodeName: `field '${name}'`, typeName: site.type },
       }
     },
   ],
@@ -205,6 +207,11 @@ export function describeViolations(schema: GraphQLSchema, document: DocumentNode
   )
 }
 
+function namedType(typeInfo: TypeInfo): string {
+  const type = typeInfo.getType()
+  return type ? getNamedType(type).name : ''
+}
+
 /** Walks to the node, remembering the way. */
 function findSite(schema: GraphQLSchema, document: DocumentNode, wanted: ASTNode): Site | undefined {
   const typeInfo = new TypeInfo(schema)
@@ -222,7 +229,7 @@ function findSite(schema: GraphQLSchema, document: DocumentNode, wanted: ASTNode
       site = {
         path: [...path],
         parentType: typeInfo.getParentType()?.name ?? '',
-        type: String(typeInfo.getType() ?? ''),
+        type: namedType(typeInfo),
         field: fields.at(-1),
         argument: typeInfo.getArgument()?.name ?? '',
         argumentType: String(typeInfo.getInputType() ?? ''),
@@ -239,20 +246,10 @@ function findSite(schema: GraphQLSchema, document: DocumentNode, wanted: ASTNode
 }
 
 function stepOf(node: ASTNode): string | undefined {
-  switch (node.kind) {
-    case Kind.OPERATION_DEFINITION:
-      return node.name ? `${node.operation} ${node.name.value}` : node.operation
-    case Kind.FRAGMENT_DEFINITION:
-      return `fragment ${node.name.value}`
-    case Kind.INLINE_FRAGMENT:
-      return node.typeCondition ? `... on ${node.typeCondition.name.value}` : '...'
-    case Kind.FRAGMENT_SPREAD:
-      return `... ${node.name.value}`
-    case Kind.FIELD:
-      return node.alias?.value ?? node.name.value
-    case Kind.ARGUMENT:
-      return node.name.value
-    default:
-      return undefined
-  }
+  if (node.kind === Kind.OPERATION_DEFINITION) return node.name ? `${node.operation} ${node.name.value}` : node.operation
+  if (node.kind === Kind.FRAGMENT_DEFINITION) return `fragment ${node.name.value}`
+  if (node.kind === Kind.INLINE_FRAGMENT) return node.typeCondition ? `... on ${node.typeCondition.name.value}` : '...'
+  if (node.kind === Kind.FRAGMENT_SPREAD) return `... ${node.name.value}`
+  if (node.kind === Kind.FIELD) return node.alias?.value ?? node.name.value
+  return node.kind === Kind.ARGUMENT ? node.name.value : undefined
 }

@@ -16,7 +16,6 @@ export interface Reply {
 }
 
 /** JSON that a test reads without declaring its form. */
-// oxlint-disable-next-line typescript/no-explicit-any
 export type Tree = any
 
 export interface Stage {
