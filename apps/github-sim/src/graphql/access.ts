@@ -18,8 +18,10 @@ export function guardOf({ world }: Context, repo: Repo): Failure | undefined {
 
 /** A repository that was asked for by name or id. */
 export function openRepository(context: Context, repo: Repo): RepositoryThing {
-  const failure = guardOf(context, repo) ?? (repo.blocked ? forbidden.blocked() : undefined)
+  const failure = guardOf(context, repo)
   if (failure) throw failure
+  if (repo.blocked) throw forbidden.blocked()
+  if (!context.mayRead) throw forbidden.token()
   return { kind: 'Repository', repo }
 }
 

@@ -45,6 +45,7 @@ function pageRepositories(
     .filter(
       (repo) =>
         isVisible(context, repo) &&
+        (context.mayRead || !repo.private) &&
         wanted(args.isFork, repo.fork) &&
         wanted(args.isArchived, repo.archived) &&
         wanted(args.hasIssuesEnabled, repo.hasIssues) &&

@@ -9,6 +9,8 @@ import type { BudgetReading, Estimate } from './host.ts'
 export interface Context {
   readonly world: World
   readonly viewer: Account
+  /** False for a token that was granted no repository. */
+  readonly mayRead: boolean
   readonly estimate: Estimate
   readonly budget: BudgetReading
   /** Spends the compute budget of the query, once a commit; throws when it is used up. */

@@ -67,6 +67,7 @@ export const forbidden = {
       'FORBIDDEN',
       `Although you appear to have the correct authorization credentials, the \`${organization}\` organization has an IP allow list enabled, and your IP address is not permitted to access this resource.`,
     ),
+  token: () => new Failure('FORBIDDEN', 'Resource not accessible by personal access token'),
   blocked: () => new Failure('FORBIDDEN', 'Repository access blocked'),
 }
 

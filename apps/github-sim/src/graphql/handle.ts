@@ -19,6 +19,8 @@ export interface GraphqlRequest {
   readonly accountId: number
   readonly body: unknown
   readonly now: number
+  /** False for a token that was granted no repository. */
+  readonly mayRead?: boolean | undefined
   /** Asked once a query that could run, before it runs. */
   readonly chaosFor?: ChaosFor | undefined
 }
@@ -116,7 +118,7 @@ function springTrap(
 
 function createContext(
   { world, budgets, heavyNodesMax }: Host,
-  { accountId, now }: GraphqlRequest,
+  { accountId, mayRead = true, now }: GraphqlRequest,
   estimate: Weighed,
   trap: GraphqlTrap | undefined,
 ): { context: Context; heavyNodes: () => number } {
@@ -126,6 +128,7 @@ function createContext(
   const context: Context = {
     world,
     viewer,
+    mayRead,
     estimate,
     budget: budgets.state(accountId, 'graphql', now),
     diff: (sha) => {

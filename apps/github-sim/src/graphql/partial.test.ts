@@ -117,6 +117,21 @@ describe('partial errors', () => {
     expect((await ask(repoQuery, { id: repo.nodeId })).data.node.databaseId).toBe(repo.id)
   })
 
+  test('[G-07] a token without rights reads no repository, and lists what is public', async () => {
+    const stage = createStage()
+    const [open, secret] = stage.world.reposOf(stage.world.byLogin('ada')!.id, ['OWNER'])
+    Object.assign(secret!, { private: true })
+    Object.assign(open!, { private: false })
+    stage.mayRead = false
+    expect((await stage.ask(repoQuery, { id: open!.nodeId })).errors).toMatchObject([
+      { type: 'FORBIDDEN', path: ['node'], message: 'Resource not accessible by personal access token' },
+    ])
+    const { nodes } = (await stage.ask('{ viewer { repositories(first: 100) { nodes { databaseId } } } }')).data.viewer
+      .repositories
+    expect(nodes).toContainEqual({ databaseId: open!.id })
+    expect(nodes).not.toContainEqual({ databaseId: secret!.id })
+  })
+
   test('[G-07] a former name leads on silently, unless followRenames is off', async () => {
     const { ask, world, repo } = stageWithRepo(() => {})
     const former = repo.name

@@ -3,7 +3,8 @@
  */
 import { GraphQLError, type GraphQLScalarType, Kind, type ValueNode } from 'graphql'
 
-export const isoTime = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z')
+/** Without the milliseconds, which are always zero. */
+export const isoTime = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
 function readTime(value: unknown): number {
   const ms = typeof value === 'string' && /^\d{4}-\d\d-\d\d/.test(value) ? Date.parse(value) : Number.NaN

@@ -26,6 +26,7 @@ export interface Stage {
   readonly estimates: Estimate[]
   chaosFor: ChaosFor
   heavyNodesMax: number | undefined
+  mayRead: boolean
   ask(query: string, variables?: Readonly<Record<string, unknown>>, login?: string): Promise<Reply>
   send(body: unknown, login?: string): Promise<Reply>
 }
@@ -50,6 +51,7 @@ export function createStage(people: readonly PersonPlan[] = [ada, { ...ada, logi
     estimates: [],
     chaosFor: () => undefined,
     heavyNodesMax: undefined,
+    mayRead: true,
     ask: (query, variables = {}, login = 'ada') => stage.send({ query, variables }, login),
     async send(body, login = 'ada') {
       const accountId = world.byLogin(login)?.id ?? 0
@@ -58,7 +60,7 @@ export function createStage(people: readonly PersonPlan[] = [ada, { ...ada, logi
         stage.estimates.push(estimate)
         return stage.chaosFor(operation, estimate)
       }
-      const { body: sent, ...answer } = await handleGraphql(host, { accountId, body, now, chaosFor })
+      const { body: sent, ...answer } = await handleGraphql(host, { accountId, body, now, chaosFor, mayRead: stage.mayRead })
       const { data, errors, message } = JSON.parse(JSON.stringify(sent)) as Reply
       return { ...answer, data, errors, message }
     },

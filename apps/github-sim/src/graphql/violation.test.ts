@@ -70,6 +70,12 @@ const table: [query: string, path: string[], extensions: Record<string, unknown>
     'Fragment Spare was defined, but not used',
   ],
   [
+    '{ viewer { ...Loop } } fragment Loop on User { login ...Loop }',
+    ['fragment Loop', '... Loop'],
+    { code: 'infiniteLoop', fragmentName: 'Loop' },
+    'Fragment Loop contains an infinite loop',
+  ],
+  [
     'query Q { user(login: $who) { id } }',
     ['query Q', 'user', 'login'],
     { code: 'variableNotDefined', operationName: 'Q', variableName: 'who' },
@@ -119,6 +125,12 @@ describe('violations', () => {
   test('[G-07] a query that cannot be parsed says where', async () => {
     const { errors } = await createStage().ask('{ viewer {')
     expect(errors).toEqual([{ locations: [{ line: 1, column: 11 }], message: expect.stringMatching(/^Parse error.*\[1, 11\]$/) }])
+  })
+
+  test('[G-07] nothing can be written', async () => {
+    const { data, errors } = await createStage().ask('mutation { addStar(input: { starrableId: "x" }) { clientMutationId } }')
+    expect(data).toBeNull()
+    expect(errors).toMatchObject([{ message: 'Schema is not configured to execute mutation operation.' }])
   })
 
   test('[G-07] a variable of the wrong value is refused before the query runs', async () => {

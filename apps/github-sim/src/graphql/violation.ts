@@ -17,6 +17,7 @@ import {
   KnownDirectivesRule,
   KnownFragmentNamesRule,
   KnownTypeNamesRule,
+  NoFragmentCyclesRule,
   NoUndefinedVariablesRule,
   NoUnusedFragmentsRule,
   NoUnusedVariablesRule,
@@ -138,6 +139,13 @@ const words = new Map<ValidationRule, (node: ASTNode, site: Site, error: GraphQL
     (node) => ({
       message: `Fragment ${nameOf(node)} was defined, but not used`,
       extensions: { code: 'useAndDefineFragment', fragmentName: nameOf(node) },
+    }),
+  ],
+  [
+    NoFragmentCyclesRule,
+    (node) => ({
+      message: `Fragment ${nameOf(node)} contains an infinite loop`,
+      extensions: { code: 'infiniteLoop', fragmentName: nameOf(node) },
     }),
   ],
   [
