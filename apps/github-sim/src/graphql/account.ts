@@ -5,7 +5,7 @@ import type { GraphQLResolveInfo } from 'graphql'
 import type { Affiliation, Repo } from '../world/model.ts'
 import { guardOf, isVisible } from './access.ts'
 import { type Connection, countOnly, type PageArguments, pageByKey } from './connection.ts'
-import type { AccountThing, Context, PullRequestThing, RepositoryThing } from './context.ts'
+import type { AccountThing, Context, RepositoryThing } from './context.ts'
 import type { Failure } from './failure.ts'
 import { type PullRequestArguments, pagePullRequests } from './pull-request.ts'
 import { findRepository } from './repository.ts'
@@ -53,15 +53,15 @@ function pageRepositories(
         (!asked || asked === (repo.private ? 'PRIVATE' : 'PUBLIC')),
     )
   const { field, direction } = args.orderBy ?? { field: 'CREATED_AT', direction: 'ASC' }
-  const key = (repo: Repo) => [orderKeys[field](repo), repo.id]
+  const order = { value: orderKeys[field], id: (repo: Repo) => repo.id, direction }
   const toThing = (repo: Repo): RepositoryThing | Failure => guardOf(context, repo) ?? { kind: 'Repository', repo }
-  return pageByKey(repos, key, direction, args, toThing, info, context)
+  return pageByKey(repos, order, args, toThing, info, context)
 }
 
 function pageOwnPulls({ account }: AccountThing, args: PullRequestArguments, context: Context, info: GraphQLResolveInfo) {
-  const pulls = context.world.pullsBy(account.id).flatMap((pull): PullRequestThing[] => {
+  const pulls = context.world.pullsBy(account.id).filter((pull) => {
     const repo = context.world.repos.get(pull.repoId)
-    return isVisible(context, repo) && !repo.blocked && repo.hasPullRequests ? [{ kind: 'PullRequest', pull, repo }] : []
+    return isVisible(context, repo) && !repo.blocked && repo.hasPullRequests
   })
   return pagePullRequests(pulls, args, context, info)
 }

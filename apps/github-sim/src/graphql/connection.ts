@@ -15,7 +15,14 @@ export interface PageArguments {
   readonly before?: string | null
 }
 
-type Key = readonly (string | number)[]
+type Key = readonly [value: string | number, id: number]
+
+/** What a list is sorted by; equal values go by id. */
+export interface Order<Row> {
+  readonly value: (row: Row) => string | number
+  readonly id: (row: Row) => number
+  readonly direction: 'ASC' | 'DESC'
+}
 
 export interface Connection<T> {
   readonly items: readonly T[]
@@ -25,11 +32,10 @@ export interface Connection<T> {
   readonly hasPreviousPage: boolean
 }
 
-/** Pages through rows in the order of `key`, which must end in something unique. */
+/** Pages through rows, in whatever order they come, in the order that is asked for. */
 export function pageByKey<Row, T>(
   rows: readonly Row[],
-  key: (row: Row) => Key,
-  direction: 'ASC' | 'DESC',
+  { value, id, direction }: Order<Row>,
   args: PageArguments,
   toThing: (row: Row) => T,
   info: GraphQLResolveInfo,
@@ -37,25 +43,43 @@ export function pageByKey<Row, T>(
 ): Connection<T> {
   const size = askedSize(args, info, context)
   const sign = direction === 'ASC' ? 1 : -1
-  const keyed = rows.map((row) => ({ row, key: key(row) }))
+  const keyOf = (row: Row): Key => [value(row), id(row)]
+  const against = (row: Row, key: Key) => sign * compare(value(row), id(row), key[0], key[1])
   const after = args.after ? readCursor(args.after) : undefined
   const before = args.before ? readCursor(args.before) : undefined
-  const inside = keyed.filter(
-    (entry) =>
-      (after === undefined || compare(entry.key, after) * sign > 0) &&
-      (before === undefined || compare(entry.key, before) * sign < 0),
-  )
-  if (size > 0) inside.sort((a, b) => compare(a.key, b.key) * sign)
-  const fromEnd = args.last !== null && args.last !== undefined
-  const page = fromEnd ? inside.slice(Math.max(0, inside.length - size)) : inside.slice(0, size)
+  const inside =
+    after || before ? rows.filter((row) => (!after || against(row, after) > 0) && (!before || against(row, before) < 0)) : rows
+  const fromEnd = typeof args.last === 'number'
+  const turn = fromEnd ? -sign : sign
+  const page = takeFirst(inside, size, (a, b) => turn * compare(value(a), id(a), value(b), id(b)))
+  if (fromEnd) page.reverse()
   const more = inside.length > page.length
   return {
-    items: page.map(({ row }) => toThing(row)),
+    items: page.map(toThing),
     totalCount: rows.length,
-    cursorOf: (index) => writeCursor(page[index]?.key ?? []),
+    cursorOf: (index) => writeCursor(keyOf(page[index] as Row)),
     hasNextPage: fromEnd ? before !== undefined : more,
     hasPreviousPage: fromEnd ? more : after !== undefined,
   }
+}
+
+/** The first few in order, without sorting the many: most rows are only compared with the last one that was kept. */
+function takeFirst<Row>(rows: readonly Row[], size: number, order: (a: Row, b: Row) => number): Row[] {
+  const kept: Row[] = []
+  if (size === 0) return kept
+  for (const row of rows) {
+    if (kept.length === size && order(row, kept[size - 1] as Row) >= 0) continue
+    let low = 0
+    let high = kept.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (order(row, kept[middle] as Row) < 0) high = middle
+      else low = middle + 1
+    }
+    kept.splice(low, 0, row)
+    if (kept.length > size) kept.pop()
+  }
+  return kept
 }
 
 /** Pages through a list that never changes, by place: a history below one commit. */
@@ -70,7 +94,7 @@ export function pageByPlace<Row, T>(
   const size = askedSize(args, info, context)
   const low = args.after ? readPlace(args.after) + 1 : 0
   const high = Math.min(rows.length, args.before ? readPlace(args.before) : rows.length)
-  const fromEnd = args.last !== null && args.last !== undefined
+  const fromEnd = typeof args.last === 'number'
   const start = fromEnd ? Math.max(low, high - size) : low
   const end = fromEnd ? high : Math.min(high, low + size)
   return {
@@ -84,18 +108,7 @@ export function pageByPlace<Row, T>(
 
 /** A list whose rows the simulator does not have, only their number. */
 export function countOnly(count: number, args: PageArguments, info: GraphQLResolveInfo, context: Context): Connection<never> {
-  return {
-    ...pageByKey(
-      [],
-      () => [],
-      'ASC',
-      args,
-      (row: never) => row,
-      info,
-      context,
-    ),
-    totalCount: count,
-  }
+  return { ...pageByPlace([], '', args, (row: never) => row, info, context), totalCount: count }
 }
 
 const connectionTypes = [
@@ -162,16 +175,17 @@ const writeCursor = (key: Key) => Buffer.from(mark + JSON.stringify(key)).toStri
 
 function readCursor(cursor: string): Key {
   const text = Buffer.from(cursor, 'base64').toString()
-  if (text.startsWith(mark) && writeCursor(parseKey(text)) === cursor) return parseKey(text)
+  const key = text.startsWith(mark) ? parseKey(text.slice(mark.length)) : undefined
+  if (key && writeCursor(key) === cursor) return key
   throw invalidCursor(cursor)
 }
 
-function parseKey(text: string): Key {
+function parseKey(text: string): Key | undefined {
   try {
-    const key: unknown = JSON.parse(text.slice(mark.length))
-    return Array.isArray(key) ? (key as Key) : []
+    const [value, id] = JSON.parse(text) as unknown[]
+    return (typeof value === 'string' || typeof value === 'number') && typeof id === 'number' ? [value, id] : undefined
   } catch {
-    return []
+    return undefined
   }
 }
 
@@ -184,11 +198,7 @@ function readPlace(cursor: string): number {
 const invalidCursor = (cursor: string) =>
   new Failure('INVALID_CURSOR_ARGUMENTS', `\`${cursor}\` does not appear to be a valid cursor.`)
 
-function compare(a: Key, b: Key): number {
-  for (let at = 0; at < a.length; at++) {
-    const left = a[at] ?? 0
-    const right = b[at] ?? 0
-    if (left !== right) return left < right ? -1 : 1
-  }
-  return 0
+function compare(valueA: string | number, idA: number, valueB: string | number, idB: number): number {
+  if (valueA !== valueB) return valueA < valueB ? -1 : 1
+  return idA - idB
 }

@@ -2,10 +2,10 @@
  * Issues, and who closed them. Pull requests are never among them: in GraphQL they are lists of their own.
  */
 import type { GraphQLResolveInfo } from 'graphql'
-import { accountOf, guardOf } from './access.ts'
+import type { Issue, Repo } from '../world/model.ts'
+import { accountOf } from './access.ts'
 import { type Connection, countOnly, type PageArguments, pageByKey } from './connection.ts'
 import type { Context, IssueThing } from './context.ts'
-import type { Failure } from './failure.ts'
 
 export interface ItemOrder {
   readonly field: 'CREATED_AT' | 'UPDATED_AT' | 'COMMENTS'
@@ -23,51 +23,53 @@ export interface IssueArguments extends PageArguments {
   } | null
 }
 
-export const itemOrderKeys = {
+export const itemValues = {
   CREATED_AT: (item: { createdAt: number }) => item.createdAt,
   UPDATED_AT: (item: { updatedAt: number }) => item.updatedAt,
   COMMENTS: (item: { comments: number }) => item.comments,
 }
 
-const stateOf = ({ issue }: IssueThing): State => (issue.state === 'open' ? 'OPEN' : 'CLOSED')
+const stateOf = (issue: Issue): State => (issue.state === 'open' ? 'OPEN' : 'CLOSED')
 
 export function pageIssues(
-  things: readonly IssueThing[],
+  repo: Repo,
+  issues: readonly Issue[],
   args: IssueArguments,
   context: Context,
   info: GraphQLResolveInfo,
-): Connection<IssueThing | Failure> {
+): Connection<IssueThing> {
   const { createdBy, since } = args.filterBy ?? {}
   const states = args.filterBy?.states ?? args.states
   const creator = createdBy ? context.world.byLogin(createdBy)?.id : undefined
-  const rows = things.filter(
-    (thing) =>
-      (!states || states.includes(stateOf(thing))) &&
-      (!since || thing.issue.updatedAt >= since) &&
-      (!createdBy || thing.issue.authorId === creator),
-  )
+  const rows =
+    states || since || createdBy
+      ? issues.filter(
+          (issue) =>
+            (!states || states.includes(stateOf(issue))) &&
+            (!since || issue.updatedAt >= since) &&
+            (!createdBy || issue.authorId === creator),
+        )
+      : issues
   const { field, direction } = args.orderBy ?? { field: 'CREATED_AT', direction: 'ASC' }
-  const key = ({ issue }: IssueThing) => [itemOrderKeys[field](issue), issue.id]
-  return pageByKey(rows, key, direction, args, (thing) => guardOf(context, thing.repo) ?? thing, info, context)
+  const order = { value: itemValues[field], id: (issue: Issue) => issue.id, direction }
+  return pageByKey(rows, order, args, (issue): IssueThing => ({ kind: 'Issue', issue, repo }), info, context)
 }
 
 interface TimelineArguments extends PageArguments {
   readonly itemTypes?: readonly string[] | null
 }
 
+const timelineOrder = {
+  value: ({ issue }: IssueThing) => issue.closedAt ?? 0,
+  id: ({ issue }: IssueThing) => issue.id,
+  direction: 'ASC' as const,
+}
+
 /** Of the whole timeline, the simulator knows the closing. */
 function pageTimeline({ issue, repo }: IssueThing, args: TimelineArguments, context: Context, info: GraphQLResolveInfo) {
   const isAsked = args.itemTypes?.includes('CLOSED_EVENT') ?? true
   const rows: IssueThing[] = isAsked && issue.closedAt !== null ? [{ kind: 'ClosedEvent', issue, repo }] : []
-  const page = pageByKey(
-    rows,
-    () => [issue.closedAt ?? 0, issue.id],
-    'ASC',
-    args,
-    (thing) => thing,
-    info,
-    context,
-  )
+  const page = pageByKey(rows, timelineOrder, args, (thing: IssueThing) => thing, info, context)
   return { ...page, updatedAt: issue.updatedAt }
 }
 
@@ -82,7 +84,7 @@ export const issueFields = {
     number: ({ issue }: IssueThing) => issue.number,
     title: ({ issue }: IssueThing) => issue.title,
     body: ({ issue }: IssueThing) => issue.body ?? '',
-    state: stateOf,
+    state: ({ issue }: IssueThing) => stateOf(issue),
     stateReason: ({ issue }: IssueThing) => (issue.state === 'closed' ? 'COMPLETED' : null),
     closed: ({ issue }: IssueThing) => issue.state === 'closed',
     closedAt: ({ issue }: IssueThing) => issue.closedAt,

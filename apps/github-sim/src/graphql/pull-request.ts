@@ -2,11 +2,12 @@
  * Pull requests: of a repository, or of a user wherever they were opened.
  */
 import type { GraphQLResolveInfo } from 'graphql'
+import type { PullRequest, Repo } from '../world/model.ts'
 import { accountOf, guardOf, linkedRepository } from './access.ts'
 import { type Connection, countOnly, type PageArguments, pageByKey } from './connection.ts'
 import type { Context, PullRequestThing } from './context.ts'
 import type { Failure } from './failure.ts'
-import { type ItemOrder, itemOrderKeys } from './issue.ts'
+import { type ItemOrder, itemValues } from './issue.ts'
 
 type State = 'OPEN' | 'CLOSED' | 'MERGED'
 
@@ -15,19 +16,23 @@ export interface PullRequestArguments extends PageArguments {
   readonly states?: readonly State[] | null
 }
 
-const stateOf = ({ pull }: PullRequestThing): State =>
-  pull.mergedAt !== null ? 'MERGED' : pull.state === 'open' ? 'OPEN' : 'CLOSED'
+const stateOf = (pull: PullRequest): State => (pull.mergedAt !== null ? 'MERGED' : pull.state === 'open' ? 'OPEN' : 'CLOSED')
 
+/** The pull requests may be in many repositories; one in a guarded place leaves a hole. */
 export function pagePullRequests(
-  things: readonly PullRequestThing[],
+  pulls: readonly PullRequest[],
   args: PullRequestArguments,
   context: Context,
   info: GraphQLResolveInfo,
 ): Connection<PullRequestThing | Failure> {
-  const rows = args.states ? things.filter((thing) => args.states?.includes(stateOf(thing))) : things
+  const rows = args.states ? pulls.filter((pull) => args.states?.includes(stateOf(pull))) : pulls
   const { field, direction } = args.orderBy ?? { field: 'CREATED_AT', direction: 'ASC' }
-  const key = ({ pull }: PullRequestThing) => [itemOrderKeys[field](pull), pull.id]
-  return pageByKey(rows, key, direction, args, (thing) => guardOf(context, thing.repo) ?? thing, info, context)
+  const order = { value: itemValues[field], id: (pull: PullRequest) => pull.id, direction }
+  const toThing = (pull: PullRequest): PullRequestThing | Failure => {
+    const repo = context.world.repos.get(pull.repoId) as Repo
+    return guardOf(context, repo) ?? { kind: 'PullRequest', pull, repo }
+  }
+  return pageByKey(rows, order, args, toThing, info, context)
 }
 
 const webPath = ({ pull, repo }: PullRequestThing, { world }: Context) =>
@@ -46,7 +51,7 @@ export const pullRequestFields = {
     number: ({ pull }: PullRequestThing) => pull.number,
     title: ({ pull }: PullRequestThing) => pull.title,
     body: ({ pull }: PullRequestThing) => pull.body ?? '',
-    state: stateOf,
+    state: ({ pull }: PullRequestThing) => stateOf(pull),
     closed: ({ pull }: PullRequestThing) => pull.state === 'closed',
     closedAt: ({ pull }: PullRequestThing) => pull.closedAt,
     createdAt: ({ pull }: PullRequestThing) => pull.createdAt,

@@ -50,22 +50,12 @@ function findObject(
 
 function pageRepositoryIssues({ repo }: RepositoryThing, args: IssueArguments, context: Context, info: GraphQLResolveInfo) {
   const issues = inside(repo, repo.hasIssues, () => context.world.issues(repo.id))
-  return pageIssues(
-    issues.map((issue) => ({ kind: 'Issue', issue, repo })),
-    args,
-    context,
-    info,
-  )
+  return pageIssues(repo, issues, args, context, info)
 }
 
 function pageRepositoryPulls({ repo }: RepositoryThing, args: PullRequestArguments, context: Context, info: GraphQLResolveInfo) {
   const pulls = inside(repo, repo.hasPullRequests, () => context.world.pulls(repo.id))
-  return pagePullRequests(
-    pulls.map((pull) => ({ kind: 'PullRequest', pull, repo })),
-    args,
-    context,
-    info,
-  )
+  return pagePullRequests(pulls, args, context, info)
 }
 
 export const repositoryFields = {
