@@ -22,4 +22,6 @@ export interface Simulation {
   readonly latencyMs: number
   /** From this many issues on, pages can only be reached by cursor. */
   readonly deepPageMax: number
+  /** How many commits with line counts one GraphQL query may ask for. */
+  readonly heavyNodesMax?: number | undefined
 }

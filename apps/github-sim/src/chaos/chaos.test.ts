@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { linkOf, openSim } from '../testing/open-sim.ts'
 import { chaosRule, type Trouble } from './rule.ts'
 
-const graphql = { method: 'POST', body: { query: 'query Walk { viewer { login } }', variables: { pageSize: 50 } } }
+const graphql = {
+  method: 'POST',
+  body: { query: 'query Walk { viewer { login repositories(first: 5) { nodes { name } } } }', variables: { pageSize: 50 } },
+}
 
 describe('chaos', () => {
   const statuses: [trouble: Trouble, status: number, words: string][] = [
@@ -47,6 +50,8 @@ describe('chaos', () => {
     ['RESOURCE_LIMITS_EXCEEDED', 200, { type: 'RESOURCE_LIMITS_EXCEEDED' }],
     ['graphql timeout', 200, { message: expect.stringContaining('timeout') }],
     ['bad gateway', 502, { message: expect.stringContaining('timeout') }],
+    ['gateway timeout', 504, { message: expect.stringContaining('timeout') }],
+    ['insufficient scopes', 200, { type: 'INSUFFICIENT_SCOPES' }],
   ]
 
   test.each(errors)('[G-07] GraphQL: %s', async (trouble, status, error) => {

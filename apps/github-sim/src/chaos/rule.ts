@@ -31,6 +31,7 @@ export const troubles = [
   'RATE_LIMIT',
   'RESOURCE_LIMITS_EXCEEDED',
   'graphql timeout',
+  'insufficient scopes',
   // What the network or a broken server does.
   'cut off',
   'not json',

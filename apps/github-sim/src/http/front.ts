@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type BudgetState, budgetHeaders, type Payer } from '../budget/budgets.ts'
 import type { ParsedRule } from '../chaos/rule.ts'
 import { handleGraphql } from '../graphql/handle.ts'
+import type { GraphqlTrap } from '../graphql/host.ts'
 import { hash8 } from '../oracle/oracle.ts'
 import { answer } from '../rest/answer.ts'
 import type { ApiVersion, Reply } from '../rest/ask.ts'
@@ -16,7 +17,7 @@ import type { Simulation } from '../simulation.ts'
 import { type Caller, identify } from './caller.ts'
 import { etagOf, isUnchanged } from './etag.ts'
 import { type Facts, type Incoming, readFacts } from './incoming.ts'
-import { damageLinks, rateLimited, replyOfTrouble, waitOfTrouble } from './trouble.ts'
+import { damageLinks, rateLimited, replyOfTrouble, trapOfTrouble, waitOfTrouble } from './trouble.ts'
 
 export interface Outgoing {
   readonly status: number
@@ -115,9 +116,10 @@ export class Front {
     const limited = this.#limit(visit)
     if (limited) return limited
     const rule = met.find(({ trouble }) => trouble !== 'latency')
-    const replaced = rule && this.#trouble(visit, rule)
+    const trap = facts.api === 'graphql' && rule ? trapOfTrouble(rule.trouble) : undefined
+    const replaced = rule && !trap && this.#trouble(visit, rule)
     if (replaced) return replaced
-    const decided = facts.api === 'graphql' ? await this.#graphql(visit) : this.#rest(visit, version as ApiVersion)
+    const decided = facts.api === 'graphql' ? await this.#graphql(visit, trap) : this.#rest(visit, version as ApiVersion)
     return rule ? { ...decided, reply: damageLinks(decided.reply, rule.trouble, `${facts.base}${incoming.url}`), rule } : decided
   }
 
@@ -187,11 +189,13 @@ export class Front {
     return this.#pay(visit, { reply: { status: 200, body: text, headers }, units: 1 })
   }
 
-  async #graphql(visit: Visit): Promise<Decided> {
+  async #graphql(visit: Visit, trap: GraphqlTrap | undefined): Promise<Decided> {
     const { facts, caller, now } = visit
     if (facts.json === undefined || caller.type !== 'account')
       return { reply: { status: 400, body: { message: 'Problems parsing JSON' } }, units: 0 }
-    const { status, body, points } = await handleGraphql(this.#sim, { accountId: caller.accountId, body: facts.json, now })
+    const { accountId, mayRead } = caller
+    const chaosFor = trap && (() => trap)
+    const { status, body, points } = await handleGraphql(this.#sim, { accountId, mayRead, body: facts.json, now, chaosFor })
     const state = this.#sim.budgets.state(caller.payer, 'graphql', now)
     if (points <= state.remaining) return this.#pay(visit, { reply: { status, body }, units: points })
     this.#sim.oracle.tellToWait(caller.payer, 'graphql', now, state.resetAt)

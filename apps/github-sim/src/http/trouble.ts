@@ -1,5 +1,6 @@
 /** What chaos answers with: the words of a real refusal, or damage to an answer that was good. */
 import type { ParsedRule, Trouble } from '../chaos/rule.ts'
+import type { GraphqlTrap } from '../graphql/host.ts'
 import type { Reply } from '../rest/ask.ts'
 import * as problems from '../rest/problems.ts'
 
@@ -16,10 +17,6 @@ const html = (status: number, title: string): Reply => ({
   body: `<html>\r\n<head><title>${status} ${title}</title></head>\r\n<body>\r\n<center><h1>${status} ${title}</h1></center>\r\n</body>\r\n</html>\r\n`,
 })
 
-const timeoutWords = (requestId: string) =>
-  `Something went wrong while executing your query. This may be the result of a timeout, or it could be a GitHub bug. Please include \`${requestId}\` when reporting this issue.`
-
-export const graphqlErrors = (...errors: object[]): Reply => ({ status: 200, body: { data: null, errors } })
 export const rateLimited = (payer: number | string): Reply => ({
   status: 200,
   body: { errors: [{ type: 'RATE_LIMITED', message: `API rate limit exceeded for user ID ${payer}.` }] },
@@ -30,8 +27,7 @@ export function replyOfTrouble({ trouble, retryAfterSeconds }: ParsedRule, conte
   const { api, payer, requestId, now } = context
   const table: Partial<Record<Trouble, () => Reply>> = {
     'server error': () => ({ status: 500, body: { message: 'Server Error' } }),
-    'bad gateway': () =>
-      api === 'rest' ? html(502, 'Bad Gateway') : { ...graphqlErrors({ message: timeoutWords(requestId) }), status: 502 },
+    'bad gateway': () => html(502, 'Bad Gateway'),
     unavailable: () => ({
       ...html(503, 'Service Unavailable'),
       headers: {
@@ -72,12 +68,19 @@ export function replyOfTrouble({ trouble, retryAfterSeconds }: ParsedRule, conte
         ],
       },
     }),
-    RESOURCE_LIMITS_EXCEEDED: () =>
-      graphqlErrors({ type: 'RESOURCE_LIMITS_EXCEEDED', path: [], message: 'Resource limits for this query exceeded.' }),
-    'graphql timeout': () => graphqlErrors({ message: timeoutWords(requestId) }),
     'not json': () => ({ ...html(200, 'OK'), body: '<!DOCTYPE html><html><body>Unicorn!</body></html>' }),
   }
   return table[trouble]?.()
+}
+
+/** Troubles that only GraphQL itself can answer, because their price and their partial data depend on the query. */
+export function trapOfTrouble(trouble: Trouble): GraphqlTrap | undefined {
+  if (trouble === 'RESOURCE_LIMITS_EXCEEDED') return { trap: 'resource limits' }
+  if (trouble === 'graphql timeout') return { trap: 'timeout', status: 200 }
+  if (trouble === 'bad gateway') return { trap: 'timeout', status: 502 }
+  if (trouble === 'gateway timeout') return { trap: 'timeout', status: 504 }
+  if (trouble === 'insufficient scopes') return { trap: 'insufficient scopes', granted: [], needed: ['read:user'] }
+  return undefined
 }
 
 /** Whether the answer tells the caller to wait, for what, and how long. */
