@@ -22,6 +22,8 @@ export interface Simulation {
   readonly latencyMs: number
   /** From this many issues on, pages can only be reached by cursor. */
   readonly deepPageMax: number
+  /** By how much the announced end of a window wavers. */
+  readonly resetJitterSeconds: number
   /** How many commits with line counts one GraphQL query may ask for. */
   readonly heavyNodesMax?: number | undefined
 }

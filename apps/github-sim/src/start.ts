@@ -33,6 +33,8 @@ export interface SimOptions {
   readonly latencyMs?: number | undefined
   /** From this many issues on, pages can only be reached by cursor; default 10,000. */
   readonly deepPageMax?: number | undefined
+  /** By how much the announced end of a window wavers from call to call, as GitHub's does; default 0. */
+  readonly resetJitterSeconds?: number | undefined
   /** Commits with line counts that one GraphQL query may ask for: more are refused, twice as many time out. Default: any. */
   readonly heavyNodesMax?: number | undefined
   /** At once: default 100. Points: GitHub has 900 a minute; the default is no limit, because benches run faster than time. */
@@ -79,6 +81,7 @@ export async function startGithubSim(options: SimOptions = {}): Promise<GithubSi
     chaos: new Chaos(world, tokens, loginAttempts),
     latencyMs: options.latencyMs ?? 0,
     deepPageMax: options.deepPageMax ?? 10_000,
+    resetJitterSeconds: options.resetJitterSeconds ?? 0,
     heavyNodesMax: options.heavyNodesMax,
   }
   const churn = new Churn(world, clock)

@@ -5,6 +5,7 @@ import type { Churn } from '../churn/churn.ts'
 const repo = z.union([z.number().int(), z.string()])
 const count = z.number().int().nonnegative().optional()
 const inRepo = z.strictObject({ repo })
+const shared = z.strictObject({ repo, login: z.string() })
 const numbered = z.strictObject({ repo, number: count })
 
 function deed<T extends z.ZodType>(takes: T, act: (churn: Churn, given: z.output<T>) => unknown) {
@@ -28,6 +29,11 @@ const deeds: Readonly<Record<string, (churn: Churn, given: unknown) => unknown>>
   rename: deed(z.strictObject({ repo, name: z.string().optional() }), (churn, given) => churn.rename(given.repo, given.name)),
   renameWithReuse: deed(inRepo, (churn, given) => churn.renameWithReuse(given.repo)),
   transfer: deed(z.strictObject({ repo, to: z.string() }), (churn, given) => churn.transfer(given.repo, given.to)),
+  invite: deed(shared, (churn, given) => churn.invite(given.repo, given.login)),
+  dismiss: deed(shared, (churn, given) => churn.dismiss(given.repo, given.login)),
+  setPrivate: deed(z.strictObject({ repo, hidden: z.boolean().optional() }), (churn, given) =>
+    churn.setPrivate(given.repo, given.hidden),
+  ),
   deleteRepo: deed(inRepo, (churn, given) => churn.deleteRepo(given.repo)),
   disablePulls: deed(inRepo, (churn, given) => churn.disablePulls(given.repo)),
   disableIssues: deed(inRepo, (churn, given) => churn.disableIssues(given.repo)),

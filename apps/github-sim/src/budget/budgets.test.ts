@@ -76,6 +76,14 @@ describe('budgets', () => {
     expect(await open.ask('/user')).toMatchObject({ status: 200, remaining: 4998 })
   })
 
+  test('[G-07] the announced end of a window may waver by a second, the window itself does not', async () => {
+    const open = await openSim({ resetJitterSeconds: 1 })
+    const resets: number[] = []
+    for (let at = 0; at < 3; at++) resets.push(Number((await open.ask('/user')).headers.get('x-ratelimit-reset')))
+    const end = open.sim.budgets.state(1001, 'core', open.sim.clock.now()).resetAt / 1000
+    expect(resets.toSorted((a, b) => a - b)).toEqual([end - 1, end, end + 1])
+  })
+
   test('[G-07] who keeps knocking with a revoked token is locked out, good tokens included', async () => {
     const open = await openSim({ loginAttempts: 3 })
     const old = open.sim.tokenOf('ada')

@@ -68,12 +68,13 @@ export class Budgets {
   }
 }
 
-export function budgetHeaders(state: BudgetState): Record<string, string> {
+/** GitHub's own reset wavers by a second between calls; `jitterSeconds` lets it. */
+export function budgetHeaders(state: BudgetState, jitterSeconds: number): Record<string, string> {
   return {
     'x-ratelimit-limit': String(state.limit),
     'x-ratelimit-remaining': String(state.remaining),
     'x-ratelimit-used': String(state.used),
-    'x-ratelimit-reset': String(state.resetAt / 1000),
+    'x-ratelimit-reset': String(state.resetAt / 1000 + jitterSeconds),
     'x-ratelimit-resource': state.resource,
   }
 }

@@ -73,6 +73,17 @@ describe('churn', () => {
     expect(world.groundTruth('ada')!.ownPulls).not.toContain(pull)
   })
 
+  test('[G-07] what is shared is listed while it is shared, and a private one cannot be seen afterwards', () => {
+    const { world, churn } = begin()
+    const place = churn.createRepo('example-org', 'far-away')
+    const isListed = () => world.groundTruth('ada')!.repositories.some((repo) => repo.id === place.id)
+    churn.invite(place, 'ada')
+    churn.setPrivate(place)
+    expect(isListed()).toBe(true)
+    churn.dismiss(place, 'ada')
+    expect([isListed(), world.isVisible(place, 1001)]).toEqual([false, false])
+  })
+
   test('[G-07] an hour of chance is the same from the same seed, and every hour leaves a world that can be read', () => {
     const hours = (seed: number) => {
       const { world, churn, clock } = begin(seed, { repositories: 12 })

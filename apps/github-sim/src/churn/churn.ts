@@ -82,6 +82,24 @@ export class Churn {
     return this.#changed(found)
   }
 
+  /** Shares a repository with somebody. */
+  invite(repo: RepoRef, login: string): Repo {
+    const found = this.#repo(repo)
+    this.#world.directory.addCollaborator(found, this.#account(login).id)
+    return found
+  }
+
+  /** Takes somebody's share away again. */
+  dismiss(repo: RepoRef, login: string): Repo {
+    const found = this.#repo(repo)
+    this.#world.directory.removeCollaborator(found, this.#account(login).id)
+    return found
+  }
+
+  setPrivate(repo: RepoRef, hidden = true): Repo {
+    return this.#changed(Object.assign(this.#repo(repo), { private: hidden }))
+  }
+
   deleteRepo(repo: RepoRef): Repo {
     const found = this.#repo(repo)
     this.#world.directory.removeRepo(found)

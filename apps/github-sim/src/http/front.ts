@@ -67,7 +67,7 @@ export class Front {
     this.#inFlight.set(caller.payer, inFlight)
     const requestId = `51A1:${(++this.#requests).toString(16).toUpperCase().padStart(6, '0')}:${(now % 1e9).toString(16).toUpperCase()}`
     const sentWhileLimited = oracle.isWaiting(caller.payer, facts.resource, now)
-    const afterRevocation = caller.type === 'refused' && facts.token !== undefined && oracle.refuse(facts.token)
+    const afterRevocation = oracle.isRefusedAgain(facts.token, caller.type === 'refused' && caller.accountId !== null)
     const visit: Visit = { incoming, facts, caller, requestId, inFlight, now }
     try {
       const decided = await this.#decide(visit)
@@ -220,7 +220,7 @@ export class Front {
         'x-github-api-version-selected': String(incoming.headers['x-github-api-version'] ?? '2022-11-28'),
         'x-github-request-id': requestId,
         ...(known ? { 'x-oauth-scopes': caller.mayRead ? 'read:org, repo, user' : '', 'x-accepted-oauth-scopes': '' } : {}),
-        ...budgetHeaders(state),
+        ...budgetHeaders(state, this.#sim.resetJitterSeconds * ((this.#requests % 3) - 1)),
         ...reply.headers,
       },
       mischief:

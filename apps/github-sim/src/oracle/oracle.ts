@@ -107,11 +107,13 @@ export class Oracle {
     })
   }
 
-  /** Notes that a token was refused and says whether it had been before. */
-  refuse(token: string): boolean {
+  /** Notes whether a token was refused, and says if it had been before; once it is good again, that is forgotten. */
+  isRefusedAgain(token: string | undefined, refused: boolean): boolean {
+    if (token === undefined) return false
     const before = this.#refused.has(token)
-    this.#refused.add(token)
-    return before
+    if (refused) this.#refused.add(token)
+    else if (before) this.#refused.delete(token)
+    return refused && before
   }
 }
 

@@ -2,9 +2,9 @@
  * Issues of a repository, pull requests among them. The list goes on by cursor: the next link carries `after`, there is no
  * last page, and whoever counts pages by himself is turned away once he is deep enough.
  */
-import type { Repo } from '../world/model.ts'
+import type { Issue, PullRequest, Repo } from '../world/model.ts'
 import { type Ask, ok, type Reply, timeIn } from './ask.ts'
-import { type Entry, fullIssueView, issueEntry, issueView, pullEntry } from './issue-view.ts'
+import { fullIssueView, issueEntry, issueView, pullEntry } from './issue-view.ts'
 import { readPage, withParameters, writeLinks } from './page.ts'
 import * as problems from './problems.ts'
 import type { Reached } from './reach-repo.ts'
@@ -14,6 +14,7 @@ const onePage = 'rest/issues/issues#get-an-issue'
 const dayMs = 86_400_000
 const noCursor = { after: '', before: '' }
 
+type Item = Issue | PullRequest
 type Key = readonly [value: number, number: number]
 
 export function listIssues(ask: Ask, { repo, address }: Reached): Reply {
@@ -24,7 +25,7 @@ export function listIssues(ask: Ask, { repo, address }: Reached): Reply {
   const after = readCursor(ask.query.get('after'))
   const before = readCursor(ask.query.get('before'))
   if (!after && !before && page.page * page.perPage >= ask.deepPageMax && page.page > 1) return problems.deepPage()
-  const all = wantedEntries(ask, repo).toSorted((a, b) => order.compare(order.key(a), order.key(b)))
+  const all = wantedItems(ask, repo).toSorted((a, b) => order.compare(order.key(a), order.key(b)))
   const start = after
     ? all.findIndex((entry) => order.compare(order.key(entry), after) > 0)
     : before
@@ -32,13 +33,13 @@ export function listIssues(ask: Ask, { repo, address }: Reached): Reply {
       : (page.page - 1) * page.perPage
   const shown = start < 0 ? [] : all.slice(start, start + page.perPage)
   const [first, last] = [shown[0], shown.at(-1)]
-  const link = (name: 'after' | 'before', entry: Entry, number: number) =>
+  const link = (name: 'after' | 'before', entry: Item, number: number) =>
     withParameters(address, ask.query, { ...noCursor, [name]: writeCursor(order.key(entry)), page: String(number) })
   const links: [string, string][] = []
   if (first && start > 0) links.push(['prev', link('before', first, Math.max(1, page.page - 1))])
   if (last && start + shown.length < all.length) links.push(['next', link('after', last, page.page + 1)])
   return ok(
-    shown.map((entry) => issueView(ask.world, entry, ask.base)),
+    shown.map((item) => issueView(ask.world, 'issueId' in item ? pullEntry(item) : issueEntry(item), ask.base)),
     { headers: writeLinks(links) },
   )
 }
@@ -52,28 +53,28 @@ export function oneIssue(ask: Ask, { repo }: Reached, number: number): Reply {
   return ask.world.wasNumbered(repo.id, number) ? problems.issueDeleted() : problems.notFound(onePage)
 }
 
-function wantedEntries(ask: Ask, repo: Repo): Entry[] {
+function wantedItems(ask: Ask, repo: Repo): Item[] {
   const state = ask.query.get('state') ?? 'open'
   const since = timeIn(ask.query, 'since')
   const creator = ask.query.get('creator')
   const creatorId = creator === null ? undefined : (ask.world.byLogin(creator)?.id ?? -1)
   // The real list answers nothing at all for the first day of 1970.
   if (since !== undefined && since < dayMs) return []
-  const isWanted = (item: { state: string; updatedAt: number; authorId: number }) =>
+  const isWanted = (item: Item) =>
     (state === 'all' || item.state === state) &&
     (since === undefined || item.updatedAt >= since) &&
     (creatorId === undefined || item.authorId === creatorId)
-  const pulls = repo.hasPullRequests ? ask.world.pulls(repo.id).filter(isWanted).map(pullEntry) : []
-  return [...ask.world.issues(repo.id).filter(isWanted).map(issueEntry), ...pulls]
+  const pulls = repo.hasPullRequests ? ask.world.pulls(repo.id).filter(isWanted) : []
+  return [...ask.world.issues(repo.id).filter(isWanted), ...pulls]
 }
 
 function readOrder(query: URLSearchParams) {
   const sort = query.get('sort') ?? 'created'
   if (sort !== 'created' && sort !== 'updated' && sort !== 'comments') return undefined
   const sign = query.get('direction') === 'asc' ? 1 : -1
-  const value = (entry: Entry) => (sort === 'created' ? entry.createdAt : sort === 'updated' ? entry.updatedAt : entry.comments)
+  const value = (entry: Item) => (sort === 'created' ? entry.createdAt : sort === 'updated' ? entry.updatedAt : entry.comments)
   return {
-    key: (entry: Entry): Key => [value(entry), entry.number],
+    key: (entry: Item): Key => [value(entry), entry.number],
     compare: (a: Key, b: Key) => sign * (a[0] - b[0] || a[1] - b[1]),
   }
 }

@@ -6,7 +6,6 @@ import { iso, isoOrNull } from './ask.ts'
 
 export const ownerOf = (world: World, repo: Repo) => world.accounts.get(repo.ownerId)?.login ?? 'ghost'
 export const fullName = (world: World, repo: Repo) => `${ownerOf(world, repo)}/${repo.name}`
-export const repoUrl = (world: World, repo: Repo, base: string) => `${base}/repos/${fullName(world, repo)}`
 
 const plainPaths = [
   'forks',

@@ -79,6 +79,11 @@ export class Directory {
     enter(this.#collaborations, accountId, repo.id)
   }
 
+  removeCollaborator(repo: Repo, accountId: number): void {
+    repo.collaboratorIds = repo.collaboratorIds.filter((id) => id !== accountId)
+    this.#collaborations.get(accountId)?.delete(repo.id)
+  }
+
   /** Renames, transfers, or both. The old name leads here until it is taken. */
   moveRepo(repo: Repo, ownerId: number, name: string): void {
     const from = { ownerId: repo.ownerId, name: repo.name }

@@ -76,5 +76,4 @@ export function draftCommit({ random, personId, ordinal, parents, committedAt }:
   }
 }
 
-export const authorEmail = (authorId: number | null) =>
-  authorId === null ? 'unlinked@example.com' : `account-${authorId}@example.com`
+const authorEmail = (authorId: number | null) => (authorId === null ? 'unlinked@example.com' : `account-${authorId}@example.com`)

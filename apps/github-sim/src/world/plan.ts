@@ -29,7 +29,7 @@ export interface WorldPlan {
   readonly nextPullId: number
 }
 
-export const organizationId = 950
+const organizationId = 950
 export const contributorIds = [901, 902, 903, 904, 905, 906] as const
 const firstPersonId = 1001
 const firstRepoId = 100_001
