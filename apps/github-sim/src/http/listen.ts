@@ -58,14 +58,14 @@ async function send(response: ServerResponse, { status, headers, body, mischief 
     return
   }
   if (mischief?.type === 'huge') return sendHuge(response, status, headers, mischief.bytes)
-  const bytes = Buffer.from(body)
   const hasBody = status !== 304 && status !== 204
-  response.writeHead(status, hasBody ? { ...headers, 'content-length': bytes.length } : headers)
+  response.writeHead(status, hasBody ? { ...headers, 'content-length': Buffer.byteLength(body) } : headers)
   if (mischief?.type === 'cut off') {
-    response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => response.destroy())
+    response.write(body.slice(0, body.length / 2), () => response.destroy())
     return
   }
-  response.end(hasBody && !bare ? bytes : undefined)
+  // A string leaves together with the headers, in one packet.
+  response.end(hasBody && !bare ? body : undefined)
 }
 
 /** One long string in a list: proper JSON, if anybody waits for its end. */

@@ -4,6 +4,7 @@
  */
 import type { Account } from '../world/model.ts'
 import { reposOfUser, reposOfViewer, user, viewer } from './account-routes.ts'
+import { aside } from './aside-routes.ts'
 import { type Ask, ok, type Reply } from './ask.ts'
 import { compare, listCommits, oneCommit } from './commit-routes.ts'
 import { eventsOf } from './event-routes.ts'
@@ -36,6 +37,7 @@ function answerOfAccount(ask: Ask, account: Account | undefined, list: string | 
   if (length === 2) return user(ask, account)
   if (length === 3 && list === 'repos') return reposOfUser(ask, account)
   if (length === 3 && list === 'events') return eventsOf(ask, account)
+  if (length === 3 && list === 'orgs' && account) return ok([])
   return problems.notFound()
 }
 
@@ -63,7 +65,7 @@ function answerNoun(ask: Ask, reached: Reached, noun: string, more: readonly str
     if (more.length === 0) return listPulls(ask, reached)
     if (number !== undefined) return onePull(ask, reached, number)
   }
-  return problems.notFound()
+  return aside(ask, reached, noun, more) ?? problems.notFound()
 }
 
 /** Nothing for a path that ends in a slash or cannot be decoded. */

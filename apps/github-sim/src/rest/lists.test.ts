@@ -111,6 +111,19 @@ describe('lists', () => {
     expect((await open.ask(`${byId}/commits/${late.head}`)).status).toBe(200)
   })
 
+  test('[G-07] an issue has as many comments as it says, and what there is nothing of is an empty list', async () => {
+    const open = await openSim({ people: one })
+    const issue = open.sim.world.issues(id).find(({ comments }) => comments > 2)!
+    const rows = await askAll(open, `${byId}/issues/${issue.number}/comments?per_page=2`)
+    expect(rows).toHaveLength(issue.comments)
+    expect(Date.parse(rows.at(-1)!['created_at'] as string)).toBe(issue.updatedAt)
+    const pull = open.sim.world.pulls(id)[0]!.number
+    for (const path of [`issues/${issue.number}/reactions`, `pulls/${pull}/reviews`, 'milestones'])
+      expect(await open.ask(`${byId}/${path}`)).toMatchObject({ status: 200, body: [] })
+    expect(await open.ask(`${byId}/pulls/99999/reviews`)).toMatchObject({ status: 404 })
+    expect(await open.ask(`${byId}/nonsense`)).toMatchObject({ status: 404 })
+  })
+
   test('[G-07] repositories are sorted and selected as asked', async () => {
     const open = await openSim({ people: [{ ...ada, repositories: 20 }] })
     const repos = [...open.sim.world.repos.values()].filter((repo) => repo.ownerId === 1001)

@@ -33,6 +33,8 @@ const asked: [described: string, path: string][] = [
   [`${repo}/issues/{issue_number}`, '/repositories/100001/issues/1'],
   [`${repo}/pulls`, '/repositories/100001/pulls?state=all&per_page=100'],
   [`${repo}/pulls/{pull_number}`, '/repositories/100001/pulls/PULL'],
+  [`${repo}/issues/{issue_number}/comments`, '/repositories/100001/issues/TALK/comments'],
+  [`${repo}/branches`, '/repositories/100001/branches'],
   ['/users/{username}/events', '/users/ada/events?per_page=100'],
   ['/search/issues', '/search/issues?q=author:ada'],
   ['/rate_limit', '/rate_limit'],
@@ -43,8 +45,11 @@ describe("GitHub's description", () => {
     const open = await openSim({ people: [{ ...ada, repositories: 1 }] })
     open.sim.churn.push(100_001, 2)
     const first = open.sim.world.commits(100_001).at(-1)!.sha
+    const talk = open.sim.world.issues(100_001).find(({ comments }) => comments > 1)!.number
     const pull = open.sim.world.pulls(100_001)[0]!.number
-    const { status, body } = await open.ask(url.replace('FIRST', first).replace('PULL', String(pull)))
+    const { status, body } = await open.ask(
+      url.replace('FIRST', first).replace('PULL', String(pull)).replace('TALK', String(talk)),
+    )
     expect(status).toBe(200)
     if (Array.isArray(body)) expect(body.length).toBeGreaterThan(0)
     const validate = validator(path)
