@@ -69,7 +69,7 @@ function answerOperation(
   if (weighed.excesses.length > 0) return refuse(...weighed.excesses)
   if (weighed.nodes > nodesMax) return refuse(tooManyNodes(weighed.nodes))
   const trap = request.chaosFor?.(operation.name?.value, weighed)
-  const sprung = springTrap(trap, request, operation, weighed)
+  const sprung = springTrap(trap, host, request, operation, weighed)
   if (sprung) return sprung
   const { points } = weighed
   const { context, heavyNodes } = createContext(host, request, weighed, trap)
@@ -81,21 +81,22 @@ function answerOperation(
     contextValue: context,
   })
   if ('then' in result) throw new Error('A resolver must not wait: the world is in memory.')
-  if (heavyNodes() > 2 * (host.heavyNodesMax ?? Number.POSITIVE_INFINITY)) return timeOut(502, request, points)
+  if (heavyNodes() > 2 * (host.heavyNodesMax ?? Number.POSITIVE_INFINITY)) return timeOut(502, host, request, points)
   const body = result.errors ? { data: result.data ?? null, errors: result.errors.map(sendError) } : { data: result.data }
   return { status: 200, body, points, operation: undefined }
 }
 
-const timeOut = (status: number, { now }: GraphqlRequest, points: number): GraphqlAnswer => ({
-  status,
-  body: timedOut(now.toString(16).toUpperCase()),
-  points: 2 * points,
-  operation: undefined,
-})
+/** Nobody can foresee a timeout, so its surcharge takes no more than is left. */
+function timeOut(status: number, { budgets }: Host, { accountId, now }: GraphqlRequest, points: number): GraphqlAnswer {
+  const { remaining } = budgets.state(accountId, 'graphql', now)
+  const charged = Math.max(points, Math.min(2 * points, remaining))
+  return { status, body: timedOut(now.toString(16).toUpperCase()), points: charged, operation: undefined }
+}
 
 /** What a trap answers without running the query. */
 function springTrap(
   trap: GraphqlTrap | undefined,
+  host: Host,
   request: GraphqlRequest,
   operation: OperationDefinitionNode,
   { points }: Weighed,
@@ -104,7 +105,7 @@ function springTrap(
     case 'rate limited':
       return { status: 200, body: rateLimited(request.accountId, trap.form), points: 0, operation: undefined }
     case 'timeout':
-      return timeOut(trap.status, request, points)
+      return timeOut(trap.status, host, request, points)
     case 'insufficient scopes': {
       const [first] = operation.selectionSet.selections
       const field = first?.kind === Kind.FIELD ? first.name.value : 'viewer'

@@ -21,7 +21,7 @@ export type Tree = any
 export interface Stage {
   readonly world: World
   readonly now: number
-  readonly budget: BudgetReading
+  budget: BudgetReading
   /** What chaos was asked, newest last. */
   readonly estimates: Estimate[]
   chaosFor: ChaosFor
@@ -55,7 +55,7 @@ export function createStage(people: readonly PersonPlan[] = [ada, { ...ada, logi
     ask: (query, variables = {}, login = 'ada') => stage.send({ query, variables }, login),
     async send(body, login = 'ada') {
       const accountId = world.byLogin(login)?.id ?? 0
-      const host = { world, budgets: { state: () => budget }, heavyNodesMax: stage.heavyNodesMax }
+      const host = { world, budgets: { state: () => stage.budget }, heavyNodesMax: stage.heavyNodesMax }
       const chaosFor: ChaosFor = (operation, estimate) => {
         stage.estimates.push(estimate)
         return stage.chaosFor(operation, estimate)

@@ -63,6 +63,16 @@ describe('trouble', () => {
     expect(answer.data).toBe('data' in body ? null : undefined)
   })
 
+  test('[G-07] a timeout costs double, but never more than is left', async () => {
+    const stage = createStage()
+    stage.chaosFor = () => ({ trap: 'timeout', status: 502 })
+    const query =
+      '{ viewer { repositories(first: 100) { nodes { a: issues(first: 1) { totalCount } b: issues(first: 1) { totalCount } } } } }'
+    expect((await stage.ask(query)).points).toBe(4)
+    stage.budget = { ...stage.budget, remaining: 3 }
+    expect((await stage.ask(query)).points).toBe(3)
+  })
+
   test('[G-07] resource limits leave partial data and an error at the list', async () => {
     const stage = createStage()
     stage.chaosFor = () => ({ trap: 'resource limits' })
