@@ -84,3 +84,6 @@ export function sendError(error: GraphQLError): SentError {
   }
   return cause instanceof Failure ? { type: cause.type, ...where } : where
 }
+
+/** The same for one that belongs to no field. */
+export const sendFailure = ({ type, message }: Failure): SentError => ({ type, message })

@@ -8,7 +8,7 @@
 import { execute, type GraphQLError, getVariableValues, Kind, type OperationDefinitionNode, print } from 'graphql'
 import type { Context } from './context.ts'
 import { nodesMax, type Weighed, weigh } from './cost.ts'
-import { heavy, type SentError, sendError } from './failure.ts'
+import { heavy, type SentError, sendError, sendFailure } from './failure.ts'
 import type { ChaosFor, GraphqlTrap, Host } from './host.ts'
 import { chooseOperation, type Plan, planQuery } from './plan.ts'
 import { readRequest } from './request.ts'
@@ -82,6 +82,7 @@ function answerOperation(
   })
   if ('then' in result) throw new Error('A resolver must not wait: the world is in memory.')
   if (heavyNodes() > 2 * (host.heavyNodesMax ?? Number.POSITIVE_INFINITY)) return timeOut(502, host, request, points)
+  if (trap?.trap === 'resource limits' && !result.errors) return { ...refuse(sendFailure(heavy())), points }
   const body = result.errors ? { data: result.data ?? null, errors: result.errors.map(sendError) } : { data: result.data }
   return { status: 200, body, points, operation: undefined }
 }

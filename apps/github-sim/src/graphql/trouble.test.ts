@@ -87,6 +87,14 @@ describe('trouble', () => {
     ])
   })
 
+  test('[G-07] resource limits refuse a query without lists as a whole', async () => {
+    const stage = createStage()
+    stage.chaosFor = () => ({ trap: 'resource limits' })
+    const { data, errors } = await stage.ask('{ viewer { login } }')
+    expect(data).toBeUndefined()
+    expect(errors).toEqual([{ type: 'RESOURCE_LIMITS_EXCEEDED', message: 'Resource limits for this query exceeded.' }])
+  })
+
   test('[G-07] line counts of too many commits are refused one by one, in every order of fields', async () => {
     for (const fields of ['additions deletions changedFilesIfAvailable', 'changedFilesIfAvailable additions']) {
       const { stage, id, shas } = createHeavyStage()
