@@ -65,6 +65,36 @@ describe('GraphQL over HTTP', () => {
     expect(sim.oracle.summary().overBudget).toBe(1)
   })
 
+  test('[G-07] resource limits by script leave partial data', async () => {
+    const { sim, ask } = await start()
+    sim.chaos.script({ match: { operation: 'Mine' }, trouble: 'RESOURCE_LIMITS_EXCEEDED', times: 1 })
+    const query = 'query Mine { user(login: "ada") { repositories(first: 1) { totalCount } } rateLimit { cost } }'
+    const { body } = await ask(query)
+    expect(body.data).toEqual({ user: null, rateLimit: { cost: 1 } })
+    expect(body.errors).toMatchObject([{ type: 'RESOURCE_LIMITS_EXCEEDED', path: ['user', 'repositories'] }])
+    expect((await ask(query)).body.errors).toBeUndefined()
+  })
+
+  test('[G-07] a smaller page of commits passes where a larger one times out', async () => {
+    const { sim, ask } = await start({ heavyNodesMax: 20 })
+    const repo = [...sim.world.repos.values()].find(({ id }) => sim.world.commits(id).length > 60)!
+    const page = (first: number) => ask(collectorQueries.Commits, { repo: repo.nodeId, oid: repo.head, first, after: null })
+    expect((await page(50)).status).toBe(502)
+    expect((await page(25)).body.errors).toHaveLength(5)
+    expect((await page(20)).body.errors).toBeUndefined()
+  })
+
+  test('[G-07] a token without rights sees no repository', async () => {
+    const { sim, ask } = await start()
+    sim.chaos.issueToken('ada', `ghp_${'n'.repeat(36)}`, 'none')
+    const [repo] = sim.world.reposOf(sim.world.byLogin('ada')!.id, ['OWNER'])
+    const { body } = await ask('query ($id: ID!) { viewer { login } node(id: $id) { id } }', { id: repo!.nodeId })
+    expect(body).toMatchObject({
+      data: { viewer: { login: 'ada' }, node: null },
+      errors: [{ type: 'FORBIDDEN', path: ['node'] }],
+    })
+  })
+
   test('[G-07] after a day of churn, paging through everything still gives the ground truth', async () => {
     const { sim, walk } = await start()
     const [a, b, c, d, e, f, g, h] = sim.world.reposOf(sim.world.byLogin('ada')!.id, ['OWNER']).map(({ id }) => id)
