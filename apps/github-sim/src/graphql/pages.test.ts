@@ -214,6 +214,37 @@ describe('history', () => {
 })
 
 describe('lists', () => {
+  test.each([
+    ['issues', (field: string) => `issues(${field})`],
+    ['history', (field: string) => `defaultBranchRef { target { ... on Commit { history(${field})`],
+  ])('[G-07] pageInfo of %s tells what lies on both sides', async (name, list) => {
+    const { world, ask } = createStage()
+    const repo = [...world.repos.values()].find(({ id }) => world.issues(id).length > 12 && world.commits(id).length > 12)!
+    const end = name === 'history' ? '} } }' : ''
+    const info = 'pageInfo { hasPreviousPage hasNextPage startCursor endCursor }'
+    const page = async (field: string) => {
+      const { data } = await ask(
+        `query ($id: ID!) { node(id: $id) { ... on Repository { ${list(field)} { ${info} } ${end} } } }`,
+        { id: repo.nodeId },
+      )
+      return (data.node.issues ?? data.node.defaultBranchRef.target.history).pageInfo
+    }
+    const sides = ({ hasPreviousPage, hasNextPage }: Tree) => [hasPreviousPage, hasNextPage]
+    const first = await page('first: 5')
+    expect(sides(first)).toEqual([false, true])
+    const second = await page(`first: 5, after: "${first.endCursor}"`)
+    expect(sides(second)).toEqual([true, true])
+    expect(sides(await page(`first: 100, after: "${second.endCursor}"`))).toEqual([true, expect.any(Boolean)])
+    const back = await page(`last: 5, before: "${second.startCursor}"`)
+    expect(back).toMatchObject({
+      startCursor: first.startCursor,
+      endCursor: first.endCursor,
+      hasPreviousPage: false,
+      hasNextPage: true,
+    })
+    expect(sides(await page('last: 5'))).toEqual([true, false])
+  })
+
   test('[G-07] rows that leave do not shift a walk; a row that is touched moves to the front of UPDATED_AT', async () => {
     const stage = createStage()
     const { world } = stage
