@@ -49,6 +49,13 @@ describe('conditional requests', () => {
     expect(await open.ask('/users/ada', { as: null, headers })).toMatchObject({ status: 304, remaining: first.remaining - 1 })
   })
 
+  test('[G-07] HEAD has the headers of GET and nothing else', async () => {
+    const open = await openSim()
+    const told = await open.ask(path, { method: 'HEAD' })
+    expect(told).toMatchObject({ status: 200, body: '', remaining: 4999 })
+    expect(told.headers.get('etag')).toBe((await open.ask(path)).headers.get('etag'))
+  })
+
   test('[G-07] the Date header follows the virtual clock', async () => {
     const open = await openSim()
     open.sim.clock.advance(86_400_000)
