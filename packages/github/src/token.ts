@@ -17,12 +17,20 @@ export function openToken(token: Token): string {
   return text
 }
 
-/** The answer without the token in any word that a server can put there. Data is left as it is: it is no message. */
+/** Shorter texts occur by chance, and are no secrets. */
+const secretLengthMin = 8
+
+/** The answer without the token in anything that a server can put there, but for the data, which is no message. */
 export function withoutToken<T>(answer: Answer<T>, token: string): Answer<T> {
-  const clean = (value: unknown): unknown => (typeof value === 'string' ? value.replaceAll(token, '[token]') : value)
-  if (answer.type === 'ok')
-    return { ...answer, errors: answer.errors.map((error) => ({ ...error, message: clean(error.message) as string })) }
-  return Object.fromEntries(
-    Object.entries(answer).map(([key, value]) => [key, key === 'type' ? value : clean(value)]),
-  ) as Answer<T>
+  if (token.length < secretLengthMin) return answer
+  const clean = (value: unknown): unknown => {
+    if (typeof value === 'string') return value.replaceAll(token, '[token]')
+    if (Array.isArray(value)) return value.map(clean)
+    return isPlain(value) ? Object.fromEntries(Object.entries(value).map(([key, part]) => [key, clean(part)])) : value
+  }
+  const { data, ...rest } = { data: undefined, ...answer }
+  return { ...(clean(rest) as Answer<T>), ...(answer.type === 'ok' ? { data } : {}) } as Answer<T>
 }
+
+const isPlain = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype

@@ -31,6 +31,14 @@ export const restRules: readonly Rule[] = [
   ...sharedRules,
   [status(202), () => ({ type: 'computing' })],
   [status(204, 205), () => ({ type: 'empty' })],
+  [({ status }) => status >= 500 && status <= 599, trouble],
+  // The time was up while the body came: the server is slow, not wrong.
+  [
+    ({ flaw }) => flaw === 'timed out',
+    ({ status }) => ({ type: 'server trouble', message: `status ${status}, the body timed out`, retryAfterMs: undefined }),
+  ],
+  // Below, the body decides, so half a body decides nothing.
+  [({ flaw }) => flaw !== undefined, ({ status, flaw }) => malformed(`status ${status}, the body is ${flaw}`)],
   // "Issues are disabled for this repo" is about one resource and must not look like a deleted repository.
   [
     (reading) => status(404, 410)(reading) && disabledWords.test(reading.words),
@@ -38,18 +46,16 @@ export const restRules: readonly Rule[] = [
   ],
   // An API version after its end answers 410 to everything: our bug, and no sign that anything is gone.
   [(reading) => status(410)(reading) && /version/i.test(reading.words), invalid],
+  // GitHub says it in JSON. A page of HTML is a proxy, or the wrong base URL, and no sign that anything is gone.
+  [
+    (reading) => status(404, 410)(reading) && reading.json === undefined && reading.text !== '',
+    ({ status }) => malformed(`status ${status}, the body is not JSON`),
+  ],
   // Also what is private without access, and the pull requests of a repository that has them disabled: no proof of deletion.
   [status(404, 410), () => ({ type: 'gone' })],
   [(reading) => status(409)(reading) && /Git Repository is empty/i.test(reading.words), () => ({ type: 'empty' })],
   // Other conflicts pass, such as "Git Repository is unavailable"; so does a request that timed out on the server.
   [status(408, 409), trouble],
-  [({ status }) => status >= 500 && status <= 599, trouble],
-  // The time was up while the body came: the server is slow, not wrong.
-  [
-    ({ flaw }) => flaw === 'timed out',
-    ({ status }) => ({ type: 'server trouble', message: `status ${status}, the body timed out`, retryAfterMs: undefined }),
-  ],
-  [({ flaw }) => flaw !== undefined, ({ status, flaw }) => malformed(`status ${status}, the body is ${flaw}`)],
   [({ status }) => status >= 400 && status <= 499, invalid],
   [({ status }) => status < 200 || status > 299, ({ status }) => malformed(`status ${status} is none that GitHub uses`)],
   [({ json }) => json === undefined, ({ status }) => malformed(`status ${status}, the body is not JSON`)],

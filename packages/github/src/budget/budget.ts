@@ -29,8 +29,7 @@ export interface ServerTime {
 }
 
 export function readServerTime(headers: Headers, now: number): ServerTime {
-  const date = Date.parse(headers.get('date') ?? '')
-  return { servedAt: isMoment(date) ? date : now, now }
+  return { servedAt: readDate(headers.get('date')) ?? now, now }
 }
 
 /** A moment of the server's clock, in the local clock. */
@@ -53,14 +52,20 @@ export function readBudget(status: number, headers: Headers, resource: string, t
 
 /** How long the server asks to wait: seconds or a date, at most a day, so that no answer can put a lane to sleep for ever. */
 export function readRetryAfter(headers: Headers, time: ServerTime): number | undefined {
-  const text = headers.get('retry-after')?.trim() ?? ''
-  const seconds = readCount(text)
-  const ms = seconds === undefined ? Date.parse(text) - time.servedAt : seconds * 1000
-  return /^\d|GMT$/.test(text) && Number.isFinite(ms) ? Math.min(Math.max(ms, 0), aheadMsMax) : undefined
+  const text = headers.get('retry-after')
+  const [seconds, date] = [readCount(text), readDate(text)]
+  const ms = seconds === undefined ? date && date - time.servedAt : seconds * 1000
+  return ms === undefined ? undefined : Math.min(Math.max(ms, 0), aheadMsMax)
 }
 
 /** A whole number of at most twelve digits, and nothing else. */
 export const readCount = (text: string | null): number | undefined =>
   /^\d{1,12}$/.test(text?.trim() ?? '') ? Number(text) : undefined
 
-const isMoment = (ms: number): boolean => Number.isFinite(ms) && ms > 0 && ms < 8.64e15
+/** The one form of dates that HTTP still sends. `Date.parse` alone also makes a date of "0". */
+function readDate(text: string | null): number | undefined {
+  const ms = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text ?? '')
+    ? Date.parse(text ?? '')
+    : Number.NaN
+  return Number.isNaN(ms) ? undefined : ms
+}

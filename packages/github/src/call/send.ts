@@ -71,7 +71,7 @@ export async function send(outgoing: Outgoing, limits: Limits): Promise<Received
     const response = await fetch(url, { ...request, redirect: 'manual', signal: stop.signal })
     const at = limits.now()
     const { text, flaw } = await readBody(response.body, limits.bodyBytesMax)
-    signal?.throwIfAborted()
+    if (flaw) signal?.throwIfAborted()
     return {
       status: response.status,
       headers: response.headers,
