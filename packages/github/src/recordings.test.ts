@@ -19,11 +19,8 @@ interface Recording {
   readonly responseIsBinary: boolean
 }
 
-const folder = join(
-  dirname(createRequire(import.meta.url).resolve('@octokit/fixtures/package.json')),
-  'scenarios',
-  'api.github.com',
-)
+const require = createRequire(import.meta.url)
+const folder = join(dirname(require.resolve('@octokit/fixtures/package.json')), 'scenarios', 'api.github.com')
 const scenarios = readdirSync(folder).map((name) => {
   const all = JSON.parse(readFileSync(join(folder, name, 'normalized-fixture.json'), 'utf8')) as Recording[]
   return { name, gets: all.filter(({ method }) => method.toLowerCase() === 'get') }
@@ -32,7 +29,7 @@ const recordings = scenarios.flatMap(({ name, gets }) =>
   gets.map((recording) => ({ name: `${name} ${recording.path}`, recording })),
 )
 const home = 'https://api.github.com'
-const bytesOf = ({ response, responseIsBinary }: Recording): Buffer | string =>
+const bytesOf = ({ response, responseIsBinary }: Recording): Uint8Array | string =>
   typeof response === 'string' ? (responseIsBinary ? Buffer.from(response, 'hex') : response) : JSON.stringify(response)
 
 const replay =

@@ -6,7 +6,7 @@
 import type { GraphqlError, Said } from './answer.ts'
 import { primaryLimit, saysPrimary, saysSecondary, secondaryLimit } from './limit-rules.ts'
 import { fieldOf, type Reading, short, textOf } from './reading.ts'
-import { type Rule, sharedRules } from './rest-rules.ts'
+import { flawRules, malformed, type Rule, sharedRules, trouble } from './rest-rules.ts'
 
 /** 10 seconds of the server's time were over; it says so with 200, 502 and 504, in JSON and in HTML. */
 const timeoutWords = /Something went wrong while executing your query|respond to your request in time/i
@@ -22,7 +22,6 @@ const said =
   (reading: Reading): boolean =>
     matches(reading.words) || some(reading, ({ message }) => matches(message))
 const first = (reading: Reading): string => all(reading)[0]?.message || reading.message
-const malformed = (message: string): Said<never> => ({ type: 'malformed', message })
 const tooHeavy = (reading: Reading): Said<never> => ({ type: 'too heavy', message: first(reading) })
 const invalid = (reading: Reading): Said<never> => ({ type: 'invalid', message: first(reading), deepPage: false })
 const hasData = ({ json }: Reading): boolean => typeof fieldOf(json, 'data') === 'object' && fieldOf(json, 'data') !== null
@@ -31,11 +30,8 @@ export const graphqlRules: readonly Rule[] = [
   ...sharedRules,
   // A load balancer gave up on the query: HTML, or nothing at all. Timeouts cost points, so the same again is the wrong answer.
   [({ status }) => status === 502 || status === 504, tooHeavy],
-  [
-    ({ status, flaw }) => (status >= 500 && status <= 599) || flaw === 'timed out',
-    ({ message, retryAfterMs }) => ({ type: 'server trouble', message, retryAfterMs }),
-  ],
-  [({ flaw }) => flaw !== undefined, ({ status, flaw }) => malformed(`status ${status}, the body is ${flaw}`)],
+  [({ status }) => status >= 500 && status <= 599, trouble],
+  ...flawRules,
   // A 404 is about the endpoint. It must not look like something that was deleted.
   [
     ({ status }) => status === 404 || status === 410,

@@ -57,7 +57,7 @@ export function refusal(reading: Reading): Said<never> {
   if (budget?.remaining === 0) return primaryLimit(reading)
   if (status === 429) return secondaryLimit(reading)
   // Half a refusal could be any of them, and some of them close a lane or a user: ask again.
-  if (flaw) return { type: 'malformed', message: `status ${status}, the body is ${flaw}` }
+  if (flaw) return { type: 'malformed', message }
   return { type: 'forbidden', kind: 'other', message }
 }
 

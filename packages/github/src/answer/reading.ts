@@ -50,13 +50,19 @@ export function read(asked: Asked, evidence: Evidence, now: number): Reading {
     ...evidence,
     asked,
     json,
-    message: said === '' ? `status ${status}${json === undefined && text !== '' ? ', not JSON' : ''}` : short(said),
+    message: said === '' ? describe(evidence, json) : short(said),
     words: json === undefined ? text.slice(0, wordsLengthMax) : said.slice(0, wordsLengthMax),
     documentationUrl: textOf(fieldOf(json, 'documentation_url')).slice(0, wordsLengthMax),
     time,
     budget: readBudget(status, headers, asked.kind === 'rest' ? 'core' : 'graphql', time),
     retryAfterMs: readRetryAfter(headers, time),
   }
+}
+
+/** What can be said of an answer without a message. */
+function describe({ status, text, flaw }: Evidence, json: unknown): string {
+  if (flaw) return `status ${status}, the body ${flaw === 'timed out' ? flaw : `is ${flaw}`}`
+  return json === undefined && text !== '' ? `status ${status}, not JSON` : `status ${status}`
 }
 
 /** One line of at most 300 characters, without characters that a terminal obeys. */

@@ -13,8 +13,8 @@ const status =
   (...statuses: number[]) =>
   (reading: Reading): boolean =>
     statuses.includes(reading.status)
-const malformed = (message: string): Said<never> => ({ type: 'malformed', message })
-const trouble = ({ message, retryAfterMs }: Reading): Said<never> => ({ type: 'server trouble', message, retryAfterMs })
+export const malformed = (message: string): Said<never> => ({ type: 'malformed', message })
+export const trouble = ({ message, retryAfterMs }: Reading): Said<never> => ({ type: 'server trouble', message, retryAfterMs })
 
 /** Rows that hold for GraphQL as well. */
 export const sharedRules: readonly Rule[] = [
@@ -27,18 +27,18 @@ export const sharedRules: readonly Rule[] = [
   [status(451), (reading) => ({ type: 'blocked', reason: blockReason(reading) })],
 ]
 
+/** Where the body decides, half a body decides nothing. When the time was up the server is slow, not wrong. */
+export const flawRules: readonly Rule[] = [
+  [({ flaw }) => flaw === 'timed out', trouble],
+  [({ flaw }) => flaw !== undefined, ({ message }) => malformed(message)],
+]
+
 export const restRules: readonly Rule[] = [
   ...sharedRules,
   [status(202), () => ({ type: 'computing' })],
   [status(204, 205), () => ({ type: 'empty' })],
   [({ status }) => status >= 500 && status <= 599, trouble],
-  // The time was up while the body came: the server is slow, not wrong.
-  [
-    ({ flaw }) => flaw === 'timed out',
-    ({ status }) => ({ type: 'server trouble', message: `status ${status}, the body timed out`, retryAfterMs: undefined }),
-  ],
-  // Below, the body decides, so half a body decides nothing.
-  [({ flaw }) => flaw !== undefined, ({ status, flaw }) => malformed(`status ${status}, the body is ${flaw}`)],
+  ...flawRules,
   // "Issues are disabled for this repo" is about one resource and must not look like a deleted repository.
   [
     (reading) => status(404, 410)(reading) && disabledWords.test(reading.words),

@@ -33,7 +33,7 @@ export function readServerTime(headers: Headers, now: number): ServerTime {
 }
 
 /** A moment of the server's clock, in the local clock. */
-export function toLocal(atMs: number, { servedAt, now }: ServerTime): number {
+function toLocal(atMs: number, { servedAt, now }: ServerTime): number {
   const skew = servedAt - now
   return Math.abs(skew) > skewMsMin ? atMs - skew : atMs
 }

@@ -81,7 +81,7 @@ test('[G-01] a body of 100 MB is left after 20, without being kept', async () =>
 
 test('[G-01] the limit counts what comes out of the decompression, to the byte', async () => {
   const bomb: Act = (_request, response) =>
-    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(100_000_000, ' ')))
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(25_000_000, ' ')))
   expect(await heardRest(bomb)).toMatchObject({ type: 'malformed', message: 'status 200, the body is too large' })
   const bytes = Buffer.byteLength(page)
   expect(await heardRest({ body: page }, {}, { bodyBytesMax: bytes })).toMatchObject({ type: 'ok' })
@@ -105,9 +105,10 @@ test('[G-01] the time is that of the whole answer: a body that drips for ever is
     const timer = setInterval(() => response.write(' '), 10)
     response.on('close', () => clearInterval(timer))
   }
-  const answer = await heardRest(drip, {}, { timeoutMs: 150 })
-  expect(answer).toMatchObject({ type: 'server trouble', status: 200, message: 'status 200, the body timed out' })
-  expect(await heardGraphql(drip, {}, { timeoutMs: 150 })).toMatchObject({ type: 'server trouble', status: 200 })
+  const options = { timeoutMs: 1_500 }
+  const [rest, graphql] = await Promise.all([heardRest(drip, {}, options), heardGraphql(drip, {}, options)])
+  expect(rest).toMatchObject({ type: 'server trouble', status: 200, message: 'status 200, the body timed out' })
+  expect(graphql).toMatchObject({ type: 'server trouble', status: 200, message: 'status 200, the body timed out' })
 })
 
 async function listen(server: Server): Promise<string> {

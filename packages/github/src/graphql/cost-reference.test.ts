@@ -89,7 +89,7 @@ test('[G-06] for any query, our count is the one of the documentation over Graph
       expect(countCost(print(parse(text)), variables)).toEqual(expected)
       if (expected.points > 1) dear += 1
     }),
-    { numRuns: 500 },
+    { numRuns: 300 },
   )
   expect(dear).toBeGreaterThan(20)
 })

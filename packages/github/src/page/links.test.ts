@@ -33,11 +33,13 @@ test('[G-05] any text is read in time that grows with its length, and without an
     { numRuns: 500 },
   )
   for (const evil of ['<', '<a>;', '<a>; rel="', '<a> ', ';'.repeat(3), '<a>; a=']) readLinks(evil.repeat(100_000 / evil.length))
-}, 2_000)
+}, 10_000)
 
 test('[G-05] whatever links are written, the same links are read', () => {
   const rel = fc.stringMatching(/^[a-z]{1,10}$/)
-  const target = fc.webUrl({ withQueryParameters: true }).filter((url) => !/[<>]/.test(url))
+  const target = fc
+    .array(fc.constantFrom('a', '/', '?', '&', ',', ';', '=', '%20', '"', "'", '; rel="next"'))
+    .map((parts) => `https://a/${parts.join('')}`)
   fc.assert(
     fc.property(fc.dictionary(rel, target, { maxKeys: 5 }), (links) => {
       const header = Object.entries(links).map(([key, url]) => `<${url}>; rel="${key}"`)
