@@ -39,6 +39,8 @@ const answers: [what: string, reply: Reply, expected: Record<string, unknown>][]
     { headers: left(4), body: failed(limited) },
     { type: 'primary limit', budget: { remaining: 4 } },
   ],
+  ['the newer name with new words', { body: failed({ type: 'RATE_LIMIT', message: 'Slow down' }) }, { type: 'primary limit' }],
+  ['the older name with new words', { body: failed({ type: 'RATE_LIMITED', message: 'Slow down' }) }, { type: 'primary limit' }],
   [
     'the limit in words only',
     { headers: left(0), body: failed({ message: 'API rate limit already exceeded for user ID 1.' }) },

@@ -77,6 +77,15 @@ describe('the next page', () => {
     })
   })
 
+  test('[G-05] is handed on letter by letter, even when there is a tidier way to write it', async () => {
+    const link = (url: string) => `${url.replace('http', 'HTTP')}/a/../b?q=a|b&q='`
+    const server = await scriptedServer((_request, response, url) =>
+      response.writeHead(200, { link: `<${link(url)}>; rel="next"` }).end('[]'),
+    )
+    const answer = await createGithub({ baseUrl: server.url }).rest({ token, path: '/a' })
+    expect(answer).toMatchObject({ type: 'ok', next: link(server.url) })
+  })
+
   test('[G-05] that is this page is a lie as well', async () => {
     const path = '/repositories/1/issues?page=2'
     const answer = await heardRest(
