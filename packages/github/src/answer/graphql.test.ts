@@ -104,6 +104,12 @@ const answers: [what: string, reply: Reply, expected: Record<string, unknown>][]
     { type: 'ok', sso: 'partial', errors: [{ type: 'FORBIDDEN', path: ['r1'] }] },
   ],
   ['single sign-on without data', { body: failed(saml) }, { type: 'forbidden', kind: 'sso' }],
+  [
+    'single sign-on by its flag alone',
+    { body: failed({ ...saml, message: 'No' }, { r1: null }) },
+    { type: 'ok', sso: 'partial', errors: [{ message: 'No' }] },
+  ],
+  ['single sign-on in words alone', { body: failed({ ...saml, extensions: {} }, { r1: null }) }, { type: 'ok', sso: 'partial' }],
   ['NOT_FOUND without data', { body: failed(notFound, null) }, { type: 'gone' }],
   [
     'too few scopes',
