@@ -29,6 +29,12 @@ export const testServers: readonly TestServer[] = [
     suites: 'guarantees on the lowest supported PostgreSQL',
   },
   { name: 'pgbouncer', program: 'pgbouncer', debianPackage: 'pgbouncer', suites: 'guarantees through a connection pooler' },
+  {
+    name: 'python3-github',
+    program: '/usr/lib/python3/dist-packages/github/__init__.py',
+    debianPackage: 'python3-github',
+    suites: 'PyGithub against the simulator',
+  },
 ]
 
 export const missingServers = (): TestServer[] => testServers.filter(({ program }) => find(program) === undefined)
