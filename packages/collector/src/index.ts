@@ -1,2 +1,13 @@
-/** The door of the package. Nothing else can be imported. */
-export {}
+/** The door of the collector. Nothing else can be imported. */
+export type { Collection, Strategy } from './collection/collection.ts'
+export type { Collections } from './collection/collections.ts'
+export { type BackfillRange, Collector, type CollectorMake, type Requested, type RequestOptions } from './collector.ts'
+export { CollectorError, type CollectorErrorCode, collectorErrors } from './errors.ts'
+export { type ExportFormat, type ExportWhat, exportable, exportFormats } from './export/export-lines.ts'
+export { collectorMigrations } from './migrations.ts'
+export type { KindProgress, Progress, Quota } from './progress/progress.ts'
+export { collectionRequested, type Trigger } from './request/request-event.ts'
+export { runNames } from './request/run-names.ts'
+export type { GlobalStatistics, LeaderBy, Standing, Statistics, UserStatistics } from './statistics/statistics.ts'
+export type { User } from './user/user.ts'
+export type { NewUser, RegisteredUser, Users } from './user/users.ts'
