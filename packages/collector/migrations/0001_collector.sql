@@ -156,9 +156,12 @@ create table collector.user_statistics (
   run                 bigint not null,
   formula             integer not null,
   computed_at         timestamptz not null default sluice.now(),
+  newest              boolean not null,             -- what leaderboards and the whole are made of; one a user
+  repositories        bigint not null,
   commits             bigint not null,
   additions           bigint not null,
   deletions           bigint not null,
+  counted_lines       bigint not null,              -- with the cap of each commit: what the score is made of
   active_days         integer not null,
   longest_streak      integer not null,
   current_streak      integer not null,
@@ -170,7 +173,10 @@ create table collector.user_statistics (
   score               double precision not null,
   primary key (user_id, run)
 );
-create index user_statistics_newest on collector.user_statistics (user_id, computed_at desc);
+create unique index user_statistics_newest on collector.user_statistics (user_id) where newest;
+create index user_statistics_score on collector.user_statistics (score desc, user_id) where newest;
+create index user_statistics_activity on collector.user_statistics (activity desc, user_id) where newest;
+create index user_statistics_impact on collector.user_statistics (impact desc, user_id) where newest;
 
 create table collector.global_statistics (
   run           bigint primary key,
@@ -186,4 +192,3 @@ create table collector.global_statistics (
   mean_score    double precision not null,
   median_score  double precision not null
 );
-create index global_statistics_newest on collector.global_statistics (computed_at desc);
