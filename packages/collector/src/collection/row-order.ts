@@ -18,7 +18,7 @@ export function inKeyOrder<Row>(
     const held = byKey.get(key.join(' '))
     if (!held || newer(row, held.row)) byKey.set(key.join(' '), { key, row })
   }
-  return [...byKey.values()].sort((a, b) => compare(a.key, b.key)).map(({ row }) => row)
+  return [...byKey.values()].toSorted((a, b) => compare(a.key, b.key)).map(({ row }) => row)
 }
 
 function compare(a: readonly Key[], b: readonly Key[]): number {

@@ -40,7 +40,7 @@ test('[C-05] many move at once, each by what it gives itself', async ({ engine, 
   await engine.transaction((tx) => moveCursors(tx, id, second, 2))
   await engine.transaction((tx) => moveCursors(tx, id, [], 3))
   const issues = await readCursors(engine, id, 'issues')
-  expect([...issues].map(([subject, { place, run }]) => [subject, place, run]).sort()).toEqual([
+  expect([10, 11].map((subject) => [subject, issues.get(subject)?.place, issues.get(subject)?.run])).toEqual([
     [10, 'i10', 2],
     [11, 'i11', 1],
   ])

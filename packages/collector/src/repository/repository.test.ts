@@ -102,8 +102,7 @@ describe('[C-17] repositories', () => {
   test('two runs that store the same repositories in opposite orders wait for each other', async ({ engine, addUser }) => {
     const { id } = await addUser(1)
     const rows = Array.from({ length: 200 }, (_, at) => repositoryRow({ id: at + 1 }))
-    const store = (run: number) =>
-      engine.transaction((tx) => storeRepositories(tx, id, run % 2 ? rows : [...rows].reverse(), run))
+    const store = (run: number) => engine.transaction((tx) => storeRepositories(tx, id, run % 2 ? rows : rows.toReversed(), run))
     await Promise.all(Array.from({ length: 8 }, (_, run) => store(run + 1)))
     expect((await findRepositories(engine, id)).size).toBe(200)
   })

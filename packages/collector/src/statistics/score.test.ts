@@ -103,7 +103,7 @@ describe('[C-12] streaks', () => {
     fc.assert(
       fc.property(days, fc.nat(60), fc.nat(60), (given, more, today) => {
         const before = countStreaks(given, today)
-        expect(countStreaks([...given].reverse(), today)).toEqual(before)
+        expect(countStreaks(given.toReversed(), today)).toEqual(before)
         const after = countStreaks([more, ...given], today)
         for (const part of ['activeDays', 'longestStreak', 'currentStreak'] as const)
           expect(after[part]).toBeGreaterThanOrEqual(before[part])

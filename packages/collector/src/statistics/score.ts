@@ -50,7 +50,9 @@ export function score(deeds: Deeds): Scores {
   // Sums of fractions depend on their order, so the order is fixed: the same deeds give the same score to the last bit.
   const counts = new Map<number, number>()
   for (const { stars, count } of deeds.mergedByStars) counts.set(stars, (counts.get(stars) ?? 0) + count)
-  const pullRequestWeight = [...counts].sort(([a], [b]) => a - b).reduce((sum, [stars, count]) => sum + count * weigh(stars), 0)
+  const pullRequestWeight = [...counts]
+    .toSorted(([a], [b]) => a - b)
+    .reduce((sum, [stars, count]) => sum + count * weigh(stars), 0)
   const activity =
     perCommitDoubling * doublings(deeds.commits) +
     perLineDoubling * doublings(deeds.countedLines / linesUnit) +

@@ -11,7 +11,7 @@ export interface Streaks {
 }
 
 export function countStreaks(days: Iterable<number>, today: number): Streaks {
-  const sorted = [...new Set(days)].filter((day) => day <= today).sort((a, b) => a - b)
+  const sorted = [...new Set(days)].filter((day) => day <= today).toSorted((a, b) => a - b)
   let longest = 0
   let length = 0
   let last = Number.NEGATIVE_INFINITY

@@ -40,17 +40,10 @@ export async function checkSameAccount(github: Github, token: Token, login: stri
 
 async function findId(github: Github, token: Token, path: string, hops = 1): Promise<number | undefined> {
   const answer = await github.rest<unknown>({ token, path })
-  switch (answer.type) {
-    case 'ok':
-      return readAccount(answer.data).id
-    case 'gone':
-      return undefined
-    case 'moved':
-      if (hops > 0) return findId(github, token, answer.to, hops - 1)
-      throw refuse(answer)
-    default:
-      throw refuse(answer)
-  }
+  if (answer.type === 'ok') return readAccount(answer.data).id
+  if (answer.type === 'gone') return undefined
+  if (answer.type === 'moved' && hops > 0) return findId(github, token, answer.to, hops - 1)
+  throw refuse(answer)
 }
 
 function readAccount(data: unknown): Profile {
@@ -79,7 +72,12 @@ function refuse(answer: Exclude<Answer<unknown>, { type: 'ok' }>): CollectorErro
     case 'invalid':
     case 'too heavy':
       return new CollectorError('GITHUB_UNUSABLE', { reason: sentence(answer.message) })
-    default:
+    case 'blocked':
+    case 'computing':
+    case 'disabled':
+    case 'empty':
+    case 'moved':
+    case 'not modified':
       return new CollectorError('GITHUB_UNUSABLE', { reason: `it answered "${answer.type}" where an account was asked for` })
   }
 }

@@ -15,7 +15,7 @@ export function findTokenProblem(text: unknown): string | undefined {
   if (text.length > charsMax) return `it has more than ${charsMax} characters`
   if (/\s/.test(text)) return 'it has a space or a line break in it'
   if (/^(?:bearer|token|basic)\b/i.test(text)) return 'it begins with the name of a scheme; give the token alone'
-  if (/^ghr_/.test(text)) return 'it is a refresh token, which only makes other tokens'
+  if (text.startsWith('ghr_')) return 'it is a refresh token, which only makes other tokens'
   if (shapes.some((shape) => shape.test(text))) return undefined
   if (/^(?:gh[pous]_|github_pat_)/.test(text))
     return 'it begins like one, but is too short or has a character that tokens do not have'
