@@ -78,7 +78,7 @@ create table collector.repository (
 create table collector.commit (
   collection_id  bigint not null references collector.collection on delete cascade,
   repository_id  bigint not null,
-  sha            text not null,
+  sha            text collate "C" not null,         -- compared by bytes: a third of the cost of an index entry
   author_id      bigint,                            -- null: its e-mail belongs to no account
   authored_at    timestamptz not null,
   committed_at   timestamptz not null,
@@ -142,7 +142,7 @@ create index pull_request_author on collector.pull_request (collection_id, autho
 -- Kept by id, never used to count commits: GitHub keeps 300 of them for 30 days.
 create table collector.event (
   collection_id bigint not null references collector.collection on delete cascade,
-  id            text not null,
+  id            text collate "C" not null,
   type          text not null,
   repository_id bigint,
   created_at    timestamptz not null,

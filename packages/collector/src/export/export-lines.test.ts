@@ -46,15 +46,15 @@ describe('[C-15] an export', () => {
     const shas = (from: number, count: number) =>
       Array.from({ length: count }, (_, at) => commitRow({ sha: String(from + at).padStart(6, '0') }))
     await engine.transaction(async (tx) => {
-      await storeCommits(tx, id, 10, shas(0, 700), 1)
-      await storeCommits(tx, id, 11, shas(0, 301), 1)
-      await storeCommits(tx, id, 9, shas(0, 499), 1)
+      await storeCommits(tx, id, 10, shas(0, 1_400), 1)
+      await storeCommits(tx, id, 11, shas(0, 601), 1)
+      await storeCommits(tx, id, 9, shas(0, 999), 1)
     })
     const pieces = await read(engine, {})
-    expect(pieces.map((piece) => piece.trimEnd().split('\n').length)).toEqual([500, 500, 500])
+    expect(pieces.map((piece) => piece.trimEnd().split('\n').length)).toEqual([1_000, 1_000, 1_000])
     const rows = pieces.flatMap((piece) => piece.trimEnd().split('\n')).map((line) => JSON.parse(line))
     const keys = rows.map(({ repository_id, sha }) => `${repository_id} ${sha}`)
-    expect(new Set(keys).size).toBe(1_500)
+    expect(new Set(keys).size).toBe(3_000)
     expect(rows[0]).toMatchObject({ repository_id: 9, sha: '000000', authored_at: '2026-01-01T12:00:00.000Z', additions: 10 })
   })
 

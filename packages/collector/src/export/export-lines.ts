@@ -4,7 +4,7 @@
  * Read in pages by key, so that memory holds one page however much there is, and so that no snapshot stays open while somebody reads slowly. Rows that come or
  * change meanwhile may or may not be in it; none that stays is left out or shown twice.
  */
-import type { Engine } from '@sluice/engine'
+import { type Engine, onClient } from '@sluice/engine'
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { findCollection, findLiveCollection } from '../collection/collection.ts'
 import { CollectorError } from '../errors.ts'
@@ -19,7 +19,11 @@ export interface ExportWish {
   readonly collection?: number | undefined
 }
 
-const pageRows = 500
+const pageRows = 1_000
+
+// A table that has just grown has no statistics yet, and without them the planner sorts all that is left for every page: 155 ms against 1 ms at 30,000 rows.
+const inKeyOrder = sql`
+  select set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('enable_seqscan', 'off', true)`
 
 /** Each piece ends at the end of a line. */
 export async function* exportLines(engine: Engine, wish: ExportWish): AsyncGenerator<string> {
@@ -58,13 +62,16 @@ async function readRows(
   const shown = columns.map(({ name, from = name }) => raw(`t.${from} as ${name}`))
   const keys = key.map(({ column }) => raw(`t.${column}`))
   const after = place && key.map(({ type }, at): Sql => sql`${place[at]}::${raw(type)}`)
-  const { rows } = await engine.query<ExportRow>(sql`
+  const page = sql`
     select ${join([...shown, ...key.map(({ column }, at) => raw(`t.${column} as key_${at}`))])}
     from collector.${raw(table)} t
     where t.${raw(of)} = ${whose} ${after ? sql`and (${join(keys)}) > (${join(after)})` : empty}
     order by ${join(keys)}
-    limit ${pageRows}`)
-  return rows
+    limit ${pageRows}`
+  return engine.transaction(async (tx) => {
+    await onClient(tx).query(inKeyOrder)
+    return (await onClient(tx).query<ExportRow>(page)).rows
+  })
 }
 
 function wrong(field: string, allowed: readonly string[]): CollectorError {

@@ -44,6 +44,8 @@ interface Waiting {
 }
 
 const resources = ['core', 'graphql'] as const
+/** What GitHub gives an account for an hour, where nobody has said otherwise. */
+const usualLimit = 5_000
 /** As many of the newest tell the pace. */
 const paceJobs = 200
 
@@ -96,7 +98,8 @@ function expectRunEnd({ userId, quota, lanes, waiting, ended }: Outset): Date | 
   const work = quota.map((of): LaneWork => {
     const name = laneOf(userId, of.resource)
     const units = waiting.find(({ lane }) => lane === name)?.units ?? 0
-    return { ...of, units, floor: lanes.find((lane) => lane.name === name)?.floor ?? 0, paused: of.paused !== null }
+    const limit = of.limit ?? Math.max(usualLimit, of.remaining ?? 0)
+    return { ...of, limit, units, floor: lanes.find((lane) => lane.name === name)?.floor ?? 0, paused: of.paused !== null }
   })
   const laned = new Set(quota.map(({ resource }) => laneOf(userId, resource)))
   const openJobs = waiting.filter(({ lane }) => !laned.has(lane)).reduce((sum, { jobs }) => sum + jobs, 0)
