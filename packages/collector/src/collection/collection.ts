@@ -52,11 +52,6 @@ export async function listCollections(on: Executor, userId: number): Promise<Col
   return rows.map(tidy)
 }
 
-/** Rows and cursors stay: only the way of reading on changes. */
-export async function changeStrategy(tx: TransactionClient, collection: number, strategy: Strategy): Promise<void> {
-  await onClient(tx).query(sql`update collector.collection set strategy = ${strategy} where id = ${collection}`)
-}
-
 /** With everything that was collected in it. */
 export async function removeShadow(tx: TransactionClient, collection: number): Promise<boolean> {
   const { rows } = await onClient(tx).query(sql`

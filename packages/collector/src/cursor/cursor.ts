@@ -113,12 +113,6 @@ export async function dropEtags(tx: TransactionClient, userId: number): Promise<
     where etag is not null and collection_id in (select id from collector.collection where user_id = ${userId})`)
 }
 
-/** The next walk of these subjects begins anew. */
-export async function forgetCursors(tx: TransactionClient, collection: number, subjects: readonly number[]): Promise<void> {
-  await onClient(tx).query(sql`
-    delete from collector.cursor where collection_id = ${collection} and subject = any(${[...subjects]}::bigint[]) and subject <> 0`)
-}
-
 /** What a move leaves out and what it clears are both null in the statement, so it is told which ones are given. */
 function keysWith(rows: readonly Move[], field: 'place' | 'head' | 'total'): string[] {
   return rows.filter((move) => move[field] !== undefined).map(({ resource, subject = 0 }) => `${resource} ${subject}`)

@@ -62,6 +62,21 @@ describe('[C-12] a user', () => {
     expect(made).toMatchObject(score({ ...made, mergedByStars }))
   })
 
+  test('[C-12] what was done in a repository that is deleted or left still counts', async ({ engine, addUser }) => {
+    const { id } = await addUser(1)
+    await engine.transaction(async (tx) => {
+      const states = ['deleted', 'left'] as const
+      await storeRepositories(
+        tx,
+        id,
+        states.map((state, at) => repositoryRow({ id: at, state })),
+        1,
+      )
+      for (const at of [0, 1]) await storeCommits(tx, id, at, [commitRow({ sha: `in-${at}` })], 1)
+    })
+    expect(await compute(engine, 1, 1)).toMatchObject({ repositories: 0, commits: 2 })
+  })
+
   test('[C-12] a shadow counts for nothing', async ({ engine, addUser }) => {
     await addUser(1)
     const { rows } = await engine.transaction(async (tx) => {
