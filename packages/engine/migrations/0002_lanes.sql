@@ -204,11 +204,11 @@ begin
     return;
   end if;
   with news as materialized (
-    select c.*, s.remaining as said, s.hold_until, coalesce(s.reset_at, case when s.remaining is not null then at + interval '2 h' end) as said_reset
+    select c.*, s.remaining as said, s.most, s.hold_until, coalesce(s.reset_at, case when s.remaining is not null then at + interval '2 h' end) as said_reset
     from (select c.lane, sum(c.jobs)::integer as jobs, sum(c.cost)::integer as cost, sum(c.refund)::integer as refund, sum(c.good)::integer as good,
                  sum(c.bad)::integer as bad
           from unnest(changes) as c group by c.lane) c
-    left join jsonb_to_recordset(said) as s(lane text, remaining integer, reset_at timestamptz, hold_until timestamptz) on s.lane = c.lane)
+    left join jsonb_to_recordset(said) as s(lane text, remaining integer, most integer, reset_at timestamptz, hold_until timestamptz) on s.lane = c.lane)
   update sluice.lane l
   set in_flight = l.in_flight - n.jobs,
       in_flight_cost = l.in_flight_cost - n.cost,
@@ -220,6 +220,8 @@ begin
                    when 'same' then case when n.said_reset < l.reset_at + interval '1 s' then greatest(l.reset_at, n.said_reset) else l.reset_at end
                    else l.reset_at end,
       metered = l.metered or n.said is not null,
+      -- One that leaves nothing above the floor would refuse every job for good.
+      budget_limit = case when n.most > l.budget_floor then n.most else l.budget_limit end,
       hold_until = greatest(l.hold_until, n.hold_until),
       -- In which order jobs of one group ended is not known; one that went well speaks for the lane.
       failures = case when n.good > 0 then 0 else l.failures + n.bad end,

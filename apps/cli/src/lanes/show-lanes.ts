@@ -49,7 +49,12 @@ export async function showLane({ session, args: [name = ''] }: Call): Promise<vo
         { title: 'opens', text: lane.closed ? exact(opening(lane, now), now) : '' },
         { title: 'owner', text: plain(lane.owner ?? '') },
         { title: 'running', text: lane.cap === null ? String(lane.inFlight) : `${lane.inFlight} of at most ${lane.cap}` },
-        { title: 'budget', text: lane.metered ? `${lane.remaining ?? 'unknown'}, of which ${lane.floor} stay untouched` : '' },
+        {
+          title: 'budget',
+          text: lane.metered
+            ? `${lane.remaining ?? 'unknown'}${lane.limit === null ? '' : ` of ${lane.limit}`}, of which ${lane.floor} stay untouched`
+            : '',
+        },
         { title: 'resets', text: lane.metered ? exact(lane.resetAt, now) : '' },
         { title: 'held', text: isAhead(lane.holdUntil, now) ? `until ${exact(lane.holdUntil, now)}` : '' },
         { title: 'failures', text: lane.failures > 0 ? `${lane.failures} in a row` : '' },

@@ -7,6 +7,8 @@ import { SluiceError } from '../support/errors.ts'
 export interface BudgetReport {
   /** Calls that are left in the window. */
   readonly remaining?: number | undefined
+  /** The most a window holds, if the server tells. Kept for who asks how long something will take; a job that costs more is refused. */
+  readonly limit?: number | undefined
   /** When the window ends. Without it a known number is believed for two hours. */
   readonly resetAt?: Date | undefined
   /** The server said to wait. */
@@ -20,6 +22,7 @@ const aYearMs = 366 * 86_400_000
 const lateMsMax = 300_000
 const reportSchema = z.strictObject({
   remaining: z.int().min(0).max(2_000_000_000).optional(),
+  limit: z.int().min(1).max(2_000_000_000).optional(),
   resetAt: z.date().optional(),
   holdUntil: z.date().optional(),
   refund: z.int().min(0).max(30_000).optional(),

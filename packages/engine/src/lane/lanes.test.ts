@@ -228,6 +228,25 @@ test.for([1, 8])('[E-14] lanes share %i slots by weight, and none waits for anot
   expect(share('two')).toBeGreaterThan(share('one'))
 })
 
+test('[E-12] what the server says a window holds is kept, and holds for costs from then on, unless it leaves nothing', async ({
+  engines,
+}) => {
+  const said = [{ limit: 500 }, { limit: 50 }]
+  const asked = defineKind('asked', {
+    run: ({ report }) => report({ remaining: 400, resetAt: new Date(Date.now() + 3_600_000), ...said.shift() }),
+  })
+  const engine = engines({ kinds: [asked], pools, lanes: { 'api:*': { budget: { floor: 100 } } } })
+  await engine.start()
+  const limit = async (): Promise<number | null | undefined> => (await engine.lanes.find('api:a'))?.limit
+  for (const left of [1, 0]) {
+    await engine.enqueue(asked({}, { lane: 'api:a' }))
+    await eventually(async () => said.length === left && (await limit()) === 500)
+  }
+  await expect(engine.enqueue(asked({}, { lane: 'api:a', cost: 401 }))).rejects.toMatchObject({ code: 'COST_NEVER_FITS' })
+  await engine.lanes.sync('api:a', { remaining: 10, limit: 600 })
+  expect(await limit()).toBe(600)
+})
+
 test('[E-12] closed lanes in front of an open one do not hold it up, and their jobs are left alone', async ({
   engines,
   client,

@@ -20,6 +20,8 @@ export interface Lane {
   readonly floor: number
   /** Permits that may still be given, the floor included; null while nothing is known. */
   readonly remaining: number | null
+  /** The most a window holds, where somebody said. */
+  readonly limit: number | null
   readonly resetAt: Date | null
   readonly holdUntil: Date | null
   /** The reason. */
@@ -35,7 +37,7 @@ export interface Lane {
 /** For a `l` that is a row of the table or of a list of lanes, and its owner `o`. */
 export const laneColumns = sql`
   (l).key as name, (l).owner, (l).weight, (l).cap, (l).metered, (l).budget_floor as floor, case when (l).reset_at > sluice.now() then (l).remaining end as remaining,
-  (l).reset_at as "resetAt", (l).hold_until as "holdUntil", (l).paused, (l).failures, (l).broken_until as "brokenUntil", (l).in_flight as "inFlight", (l).opens_at as "opensAt",
+  (l).budget_limit as limit, (l).reset_at as "resetAt", (l).hold_until as "holdUntil", (l).paused, (l).failures, (l).broken_until as "brokenUntil", (l).in_flight as "inFlight", (l).opens_at as "opensAt",
   sluice.room(l, o, sluice.now()) < 1 or sluice.permits(l, sluice.now()) < 1 as closed`
 
 export class Lanes {
@@ -81,8 +83,8 @@ export class Lanes {
 
   /** What a server said, from outside of a job. Handlers use `report`. */
   async sync(name: string, report: Omit<BudgetReport, 'refund'>): Promise<void> {
-    const { remaining, resetAt, holdUntil } = checkReport(report, this.#clock.now())
-    const said = JSON.stringify([{ lane: name, remaining, reset_at: resetAt, hold_until: holdUntil }])
+    const { remaining, limit, resetAt, holdUntil } = checkReport(report, this.#clock.now())
+    const said = JSON.stringify([{ lane: name, remaining, most: limit, reset_at: resetAt, hold_until: holdUntil }])
     const on = await this.#on()
     await on.query(sql`select sluice.adopt_lanes(array[${name}])`)
     await on.query(sql`select sluice.leave_lanes(array[row(${name}, 0, 0, 0, 0, 0)::sluice.lane_change], ${said}::jsonb)`)

@@ -106,9 +106,10 @@ function latestReports(group: readonly Ended[]): object[] {
     const known = lanes.get(claim.lane)
     lanes.set(claim.lane, known ? laterReport(known, said) : said)
   }
-  return [...lanes].map(([lane, { remaining, resetAt, holdUntil }]) => ({
+  return [...lanes].map(([lane, { remaining, limit, resetAt, holdUntil }]) => ({
     lane,
     remaining,
+    most: limit,
     reset_at: resetAt,
     hold_until: holdUntil,
   }))

@@ -15,6 +15,7 @@ const lane = z
     cap: z.int().nullable().describe('Jobs that run at once.'),
     metered: z.boolean().describe('A server sets its budget.'),
     floor: z.int().describe('Permits that are left for others.'),
+    limit: z.int().nullable().describe('The most a window holds, where somebody said.'),
     remaining: z.int().nullable().describe('Permits that may still be given, the floor included; null while nothing is known.'),
     resetAt: z.date().nullable(),
     holdUntil: z.date().nullable(),
