@@ -117,7 +117,9 @@ describe('documents', () => {
     const { errorTable } = await load('packages/engine/src/support/errors.ts')
     const { localPostgresErrors } = await load('packages/local-postgres/src/errors.ts')
     const { roleErrors } = await load('apps/server/src/roles/errors.ts')
-    const codes = Object.keys({ ...errorTable, ...localPostgresErrors, ...roleErrors })
+    const { githubErrors } = await load('packages/github/src/errors.ts')
+    const { collectorErrors } = await load('packages/collector/src/errors.ts')
+    const codes = Object.keys({ ...errorTable, ...localPostgresErrors, ...roleErrors, ...githubErrors, ...collectorErrors })
     expect(documents.errorCodes(codes, documents.read(tree, 'docs/errors.md'))).toEqual([])
   })
 
