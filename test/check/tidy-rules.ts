@@ -84,6 +84,7 @@ export const doorsOnlyReexport: Rule = (files) =>
 const systemLocations: readonly Exception[] = [
   { matches: /^\/usr\/bin\/env\b/, because: 'the first line of a script' },
   { matches: /^\/usr\/lib\/postgresql\b/, because: 'where Debian keeps its PostgreSQL versions' },
+  { matches: /^\/usr\/lib\/python3\b/, because: 'where Debian keeps modules of Python' },
   { matches: /^\/usr\/sbin\b/, because: 'where Debian keeps servers, and the policy that forbids to start them' },
   { matches: /^\/var\/lib\/sluice\b/, because: 'where the local PostgreSQL lives when its owner is root' },
   { matches: /^\/etc\/passwd\b/, because: 'the accounts of a Unix machine' },
