@@ -83,6 +83,7 @@ export const doorsOnlyReexport: Rule = (files) =>
 /** Places that every machine of their kind has; a developer's own folders are never among them. */
 const systemLocations: readonly Exception[] = [
   { matches: /^\/usr\/bin\/env\b/, because: 'the first line of a script' },
+  { matches: /^\/usr\/bin\/python3\b/, because: "Debian's own Python, which has the packages of Debian" },
   { matches: /^\/usr\/lib\/postgresql\b/, because: 'where Debian keeps its PostgreSQL versions' },
   { matches: /^\/usr\/lib\/python3\b/, because: 'where Debian keeps modules of Python' },
   { matches: /^\/usr\/sbin\b/, because: 'where Debian keeps servers, and the policy that forbids to start them' },
