@@ -5,7 +5,7 @@ import { beginCommitWalk, type CommitPage, type CommitWalk, stepCommitWalk } fro
 import { fanOut } from './fan-out.ts'
 
 const page = (shas: string, more: Partial<CommitPage> = {}): CommitPage => ({
-  commits: [...shas].map((sha) => ({ sha })),
+  commits: shas.split('').map((sha) => ({ sha })),
   hasNext: true,
   ...more,
 })

@@ -43,6 +43,8 @@ export interface ListWalk {
   readonly since: string | undefined
   readonly newestAt: string | null
   readonly expected: number | undefined
+  /** The cursor stays where it is. */
+  readonly keep?: boolean
 }
 
 /** Changed within this before a walk looked: it may have changed once more in the same second, which `newestAt` does not show. */
@@ -67,7 +69,7 @@ function commitsToWalk({ head, commits }: Sight, mark: Mark | undefined): FanOut
   const whole = !mark || mark.place !== null || mark.head === null || mark.total === null
   if (whole) return { head, old: undefined, expected: commits }
   if (mark.head === head) return undefined
-  const old = { head: mark.head as string, total: mark.total as number }
+  const old = { head: mark.head, total: mark.total }
   return { head, old, expected: commits === undefined ? undefined : Math.max(1, commits - old.total + 1) }
 }
 

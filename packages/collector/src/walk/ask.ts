@@ -1,0 +1,175 @@
+/**
+ * One call to GitHub on behalf of a job: opens the token, makes the call, tells the lane what it cost, and turns every answer that is no data into the way the
+ * job ends. What is left for a kind is a short sentence: ask, store, go on.
+ *
+ * | answer | the job |
+ * |---|---|
+ * | primary limit | sleeps until the reset, no attempt burned; its lane is closed by the report |
+ * | secondary limit | holds all lanes of the user until GitHub allows more, then sleeps |
+ * | unauthorized, too many login attempts, no right to the user itself | refuses the token: everything of the user pauses |
+ * | gone | asks for the repository by its id; a sub-resource alone proves nothing |
+ * | empty, blocked, forbidden | changes the state of that repository, and nothing else |
+ * | disabled | has nothing to read |
+ * | moved | follows, as the same job at another address |
+ * | too heavy | becomes smaller jobs |
+ * | computing, server trouble, malformed | is tried again |
+ * | invalid | fails: asking again would not help |
+ */
+import { cancel, done, fail, type JobContext, type JobRequest, type Outcome, retry, SluiceError, snooze } from '@sluice/engine'
+import { type Answer, fingerprint, type Token } from '@sluice/github'
+import type { z } from 'zod'
+import { changeRepositoryState, type RepositoryState } from '../repository/repository.ts'
+import { secretOf } from '../request/run-names.ts'
+import { refuseToken } from '../token/refuse-token.ts'
+import { verifyRequest } from './verify-request.ts'
+import type { Workshop } from './workshop.ts'
+
+export type Call =
+  | {
+      readonly path: string
+      readonly query?: Readonly<Record<string, string | number | undefined>>
+      readonly etag?: KeptEtag | undefined
+    }
+  | { readonly text: string; readonly variables: Readonly<Record<string, unknown>>; readonly points: number }
+
+/** An ETag is good for the token that it was given to. */
+export interface KeptEtag {
+  readonly etag: string | null
+  readonly etagToken: string | null
+}
+
+export interface About<S extends z.ZodType> {
+  readonly schema: S
+  /** What the call is about, if it is one repository. */
+  readonly repository?: { readonly collection: number; readonly id: number; readonly run: number } | undefined
+  /** The same in smaller pieces, or nothing at the floor. */
+  readonly less?: () => readonly JobRequest[] | undefined
+  /** The same at another address. */
+  readonly moved?: (to: string) => JobRequest
+  /** For who asks for the thing itself, and not for a part of it. */
+  readonly gone?: () => Outcome
+}
+
+interface Said {
+  readonly servedAt: Date
+  readonly pollIntervalMs: number | undefined
+}
+
+export type Asked<T> =
+  | (Said & {
+      readonly type: 'ok'
+      readonly data: T
+      readonly next: string | undefined
+      /** To be kept for the next time. */
+      readonly etag: { readonly etag: string; readonly token: string } | null
+      readonly errors: Extract<Answer<T>, { type: 'ok' }>['errors']
+    })
+  | (Said & { readonly type: 'not modified' })
+  | { readonly type: 'over'; readonly outcome: Outcome }
+
+export async function ask<S extends z.ZodType>(
+  job: JobContext<unknown>,
+  workshop: Workshop,
+  call: Call,
+  about: About<S>,
+): Promise<Asked<z.output<S>>> {
+  const userId = Number(job.owner)
+  const token = await workshop.engine.secrets.open(secretOf(userId)).catch((error: unknown) => {
+    if (error instanceof SluiceError && error.code === 'UNKNOWN_SECRET') return undefined
+    throw error
+  })
+  if (!token) return over(cancel('the user was removed'))
+  const answer = await send(workshop, token, call, job.signal)
+  const reserved = 'points' in call ? call.points : 1
+  job.report({
+    ...(answer.budget ? { remaining: answer.budget.remaining, resetAt: answer.budget.resetAt } : {}),
+    refund: Math.max(0, reserved - answer.cost),
+  })
+  if (answer.type === 'not modified') return answer
+  if (answer.type !== 'ok') return over(await conclude(job, workshop, answer, about, token))
+  const read = about.schema.safeParse(answer.data)
+  if (!read.success) {
+    const at = read.error.issues[0]?.path.join('.') || 'the top'
+    return over(retry({ error: new Error(`GitHub's answer has another form than expected at ${at}`) }))
+  }
+  const etag = answer.etag === undefined ? null : { etag: answer.etag, token: fingerprint(token) }
+  const { next, errors, servedAt, pollIntervalMs } = answer
+  return { type: 'ok', data: read.data, next, etag, errors, servedAt, pollIntervalMs }
+}
+
+async function send({ github }: Workshop, token: Token, call: Call, signal: AbortSignal): Promise<Answer<unknown>> {
+  if ('text' in call) return github.graphql({ token, query: call.text, variables: call.variables, signal })
+  const { path, query, etag } = call
+  const usable = etag?.etag && etag.etagToken === fingerprint(token) ? { etag: etag.etag } : {}
+  return github.rest({ token, path, ...(query ? { query } : {}), ...usable, signal })
+}
+
+type Refusal = Exclude<Answer<unknown>, { type: 'ok' | 'not modified' }>
+
+async function conclude(
+  job: JobContext<unknown>,
+  workshop: Workshop,
+  answer: Refusal,
+  { repository, less, moved, gone }: Omit<About<z.ZodType>, 'schema'>,
+  token: Token,
+): Promise<Outcome> {
+  const owner = job.owner as string
+  const mark = (state: RepositoryState, reason?: string): Outcome =>
+    repository
+      ? done({ write: (tx) => changeRepositoryState(tx, repository.collection, repository.id, state, reason) })
+      : retry({ error: new Error(reason ?? state) })
+  const refuse = async (message: string): Promise<Outcome> => {
+    await refuseToken(workshop.engine, Number(owner), token, message)
+    // Its lane is paused by now; with another token it goes on at once.
+    return snooze('1s')
+  }
+  switch (answer.type) {
+    case 'primary limit':
+      job.report({ remaining: 0, resetAt: answer.resetAt })
+      return snooze(answer.resetAt)
+    case 'secondary limit':
+      await workshop.engine.owners.hold(owner, answer.retryAt)
+      return snooze(answer.retryAt)
+    case 'unauthorized':
+      return refuse(answer.message)
+    case 'forbidden':
+      if (answer.kind === 'login-attempts' || (answer.kind === 'permission' && !repository)) return refuse(answer.message)
+      return answer.kind === 'user-agent' || answer.kind === 'other'
+        ? retry({ error: new Error(`GitHub refused: ${answer.message}`) })
+        : mark('forbidden', answer.message)
+    case 'gone':
+      if (gone) return gone()
+      return repository
+        ? done({ next: [verifyRequest(repository, job)] })
+        : fail(new Error('GitHub knows nothing at this address'))
+    case 'empty':
+      return mark('empty')
+    case 'blocked':
+      return mark('blocked', answer.reason)
+    case 'disabled':
+      return done()
+    case 'moved':
+      return moved
+        ? done({ next: [moved(answer.to)] })
+        : retry({ error: new Error('GitHub moved it, and nobody knows where to') })
+    case 'too heavy': {
+      const next = less?.()
+      return next ? done({ next }) : retry({ error: new Error(answer.message) })
+    }
+    case 'computing':
+      return retry({ after: '10s', error: new Error('GitHub is still computing it') })
+    case 'server trouble':
+      return retry({
+        error: new Error(answer.message),
+        ...(answer.retryAfterMs === undefined ? {} : { after: answer.retryAfterMs }),
+      })
+    case 'malformed':
+      return retry({ error: new Error(answer.message) })
+    case 'invalid':
+      return fail(new Error(answer.message))
+  }
+}
+
+function over(outcome: Outcome): { type: 'over'; outcome: Outcome } {
+  return { type: 'over', outcome }
+}

@@ -1,0 +1,36 @@
+/** The jobs that a page of discovery leads to: short lists share calls, long ones go alone with whole pages. */
+import type { JobRequest } from '@sluice/engine'
+import { commitBatching, inBatches, issueBatching, pullBatching } from './batches.ts'
+import { beginCommitWalk } from './commit-walk.ts'
+import { commits } from './commits.ts'
+import type { FanOut, ListWalk } from './fan-out.ts'
+import { issues } from './issues.ts'
+import { wholePage } from './list-item.ts'
+import { pullRequests } from './pull-requests.ts'
+
+export interface Wanted {
+  readonly id: number
+  readonly node: string
+  readonly lists: FanOut
+}
+
+export function childJobs(scope: { collection: number; run: number }, owner: string, wanted: readonly Wanted[]): JobRequest[] {
+  const commitItems = wanted.flatMap(({ id, node, lists: { commits: walk } }) =>
+    walk ? [{ id, node, first: pageFor(walk.expected), head: walk.head, walk: beginCommitWalk(walk.head, walk.old) }] : [],
+  )
+  const listItems = (list: 'issues' | 'pulls') =>
+    wanted.flatMap(({ id, node, lists: { [list]: walk } }) => (walk ? [{ id, node, ...listItem(walk) }] : []))
+  return [
+    ...inBatches(commitItems, commitBatching).map((items) => commits({ ...scope, items }, { owner })),
+    ...inBatches(listItems('issues'), issueBatching).map((items) => issues({ ...scope, items }, { owner })),
+    ...inBatches(listItems('pulls'), pullBatching).map((items) => pullRequests({ ...scope, items }, { owner })),
+  ]
+}
+
+function listItem({ since, newestAt, expected, keep }: ListWalk) {
+  return { first: pageFor(expected), newestAt, ...(since === undefined ? {} : { since }), ...(keep ? { keep } : {}) }
+}
+
+function pageFor(expected: number | undefined): number {
+  return Math.min(wholePage, Math.max(1, expected ?? wholePage))
+}

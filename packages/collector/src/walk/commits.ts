@@ -1,0 +1,39 @@
+/** Commits of repositories: of several at once where few are to come, of one where many are. */
+import { defineKind, type JobRequest, type Outcome } from '@sluice/engine'
+import { countCost } from '@sluice/github'
+import { z } from 'zod'
+import { commitStatistics } from './commit-statistics.ts'
+import { commitsQuery } from './graphql/commits.ts'
+import { walkCommits } from './graphql/walk-commits.ts'
+import { listItem, patient, priorities, scope } from './list-item.ts'
+import type { Services } from './workshop.ts'
+
+const sha = z.string().min(1).max(100)
+const walk = z.object({
+  head: sha,
+  old: z.object({ head: sha, total: z.int().min(0) }).optional(),
+  seenOld: z.boolean(),
+  seen: z.int().min(0),
+  fresh: z.int().min(0),
+  open: z.array(sha).max(1_000).readonly().optional(),
+})
+const item = z.object({ ...listItem, head: sha, bare: z.boolean().optional(), walk })
+const payload = z.object({ ...scope, items: z.array(item).min(1).max(50) })
+
+export type CommitsItem = z.output<typeof item>
+export type CommitsPayload = z.output<typeof payload>
+
+export const commits = defineKind('github.commits', {
+  payload,
+  priority: priorities.child,
+  retry: patient,
+  lane: 'github:{owner}:graphql',
+  cost: ({ items }) => countCost(commitsQuery(items).query).points,
+  run(job, { collector }: Services): Promise<Outcome> {
+    const { collection, run } = job.payload
+    const own = { owner: job.owner as string }
+    const request = (items: readonly CommitsItem[]): JobRequest => commits({ collection, run, items: [...items] }, own)
+    const statistics = (id: number, one: string): JobRequest => commitStatistics({ collection, run, id, sha: one }, own)
+    return walkCommits(job, collector, request, statistics)
+  },
+})
