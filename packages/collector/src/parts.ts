@@ -66,7 +66,23 @@ export interface CollectorParts {
   open(engine: Engine): Collector
 }
 
-const kinds: readonly AnyKind[] = [profile, events, repositories, commits, commitStatistics, issues, pullRequests, ownPullRequests, verifyRepository, request, daily, dailyRequest, giveUp, backfillSlice, backfillCommits]
+const kinds: readonly AnyKind[] = [
+  profile,
+  events,
+  repositories,
+  commits,
+  commitStatistics,
+  issues,
+  pullRequests,
+  ownPullRequests,
+  verifyRepository,
+  request,
+  daily,
+  dailyRequest,
+  giveUp,
+  backfillSlice,
+  backfillCommits,
+]
 
 export function collectorParts(options: CollectorOptions = {}): CollectorParts {
   const { strategy = 'graphql', affiliations = ['OWNER', 'COLLABORATOR'], floor = 100, cap = 10, overlap = '10m' } = options

@@ -5,6 +5,7 @@ import { beginCommitWalk } from './commit-walk.ts'
 import { commits } from './commits.ts'
 import type { FanOut, ListWalk } from './fan-out.ts'
 import { issues } from './issues.ts'
+import type { Fresh } from './judge-listed.ts'
 import { wholePage } from './list-item.ts'
 import { pullRequests } from './pull-requests.ts'
 
@@ -33,4 +34,21 @@ function listItem({ since, newestAt, expected, keep }: ListWalk) {
 
 function pageFor(expected: number | undefined): number {
   return Math.min(wholePage, Math.max(1, expected ?? wholePage))
+}
+
+/** By REST each list is a call of its own. Commits only after a push; the others are free as long as their ETags hold. */
+export function restChildJobs(scope: { collection: number; run: number }, owner: string, fresh: readonly Fresh[]): JobRequest[] {
+  return fresh.flatMap(({ row: { id, pushedAt, hasIssues, hasPullRequests }, state, marks: { commits: mark } }) => {
+    const read =
+      mark?.since &&
+      mark.head !== null &&
+      mark.place === null &&
+      pushedAt !== null &&
+      mark.since.getTime() >= Date.parse(pushedAt)
+    return [
+      ...(state === 'empty' || read ? [] : [commits({ ...scope, rest: { id, pushedAt } }, { owner })]),
+      ...(hasIssues ? [issues({ ...scope, rest: { id } }, { owner })] : []),
+      ...(hasPullRequests ? [pullRequests({ ...scope, rest: { id } }, { owner })] : []),
+    ]
+  })
 }

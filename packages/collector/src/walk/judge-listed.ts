@@ -1,15 +1,20 @@
 /** What a page of discovery means for what is stored: the state of each repository, and which of them this run meets for the first time. */
 import { readCursors } from '../cursor/cursor.ts'
 import { listedState } from '../repository/listed-state.ts'
-import { findRepositories, type RepositoryRow } from '../repository/repository.ts'
+import { findRepositories, type Repository, type RepositoryRow, type RepositoryState } from '../repository/repository.ts'
 import type { Marks } from './fan-out.ts'
 import type { Discovered } from './graphql/discovery.ts'
 import type { Workshop } from './workshop.ts'
 
+export interface Fresh extends Discovered {
+  readonly marks: Marks
+  readonly state: RepositoryState
+}
+
 export interface Judged {
   readonly rows: readonly RepositoryRow[]
   /** Readable, and not met by an earlier page of this run. */
-  readonly fresh: readonly (Discovered & { readonly marks: Marks })[]
+  readonly fresh: readonly Fresh[]
 }
 
 export async function judgeListed(
@@ -22,16 +27,28 @@ export async function judgeListed(
   const [commits, issues, pulls] = await Promise.all(
     (['commits', 'issues', 'pull-requests'] as const).map((resource) => readCursors(engine, collection, resource, ids)),
   )
-  const rows = found.map(({ row: { disabled, ...row } }) => ({
-    ...row,
-    state: listedState(stored.get(row.id), { head: row.head, disabled }, settings.now()),
-  }))
-  const readable = new Set(rows.filter(({ state }) => state === 'active' || state === 'empty').map(({ id }) => id))
-  const fresh = found
-    .filter(({ row }) => readable.has(row.id) && stored.get(row.id)?.seenRun !== run)
-    .map((one) => {
-      const { id } = one.row
-      return { ...one, marks: { commits: commits?.get(id), issues: issues?.get(id), pulls: pulls?.get(id) } }
-    })
+  const rows = found.map(({ row: { disabled, ...row }, headUnknown }) => {
+    const before = stored.get(row.id)
+    const head = headUnknown ? guessHead(row, before) : row.head
+    return {
+      ...row,
+      head: headUnknown ? (before?.head ?? null) : head,
+      state: listedState(before, { head, disabled }, settings.now()),
+    }
+  })
+  const states = new Map(rows.map(({ id, state }) => [id, state]))
+  const fresh = found.flatMap((one) => {
+    const { id } = one.row
+    const state = states.get(id)
+    if ((state !== 'active' && state !== 'empty') || stored.get(id)?.seenRun === run) return []
+    return [{ ...one, state, marks: { commits: commits?.get(id), issues: issues?.get(id), pulls: pulls?.get(id) } }]
+  })
   return { rows, fresh }
+}
+
+/** Only for the state: one that was empty and saw no push since still is. */
+function guessHead({ pushedAt }: Pick<RepositoryRow, 'pushedAt'>, before: Repository | undefined): string | null {
+  if (pushedAt === null) return null
+  const same = before?.pushedAt?.getTime() === Date.parse(pushedAt)
+  return before?.state === 'empty' && same ? null : 'unknown'
 }

@@ -1,5 +1,5 @@
 /** What payloads of walks share. */
-import { exponential, type RetryPolicy } from '@sluice/engine'
+import { exponential, type JobContext, type RetryPolicy } from '@sluice/engine'
 import { z } from 'zod'
 
 export const number = z.int().min(1)
@@ -32,3 +32,12 @@ export const wholePage = 100
 export const priorities = { discovery: 1, child: 10 } as const
 /** GitHub's bad minutes are minutes: five tries take about a quarter of an hour. */
 export const patient: RetryPolicy = exponential({ first: '5s', factor: 4, cap: '10m', attempts: 6 })
+
+/** A payload with `rest` is a place in a list by REST, one with `items` are places by GraphQL: two budgets. */
+export function laneOfStrategy({ payload, owner = '' }: { payload: object; owner: string | undefined }): string {
+  return `github:${owner}:${'rest' in payload ? 'core' : 'graphql'}`
+}
+
+export function isRest<P extends object>(job: JobContext<P>): job is JobContext<Extract<P, { rest: unknown }>> {
+  return 'rest' in job.payload
+}

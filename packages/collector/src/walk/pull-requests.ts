@@ -1,15 +1,19 @@
 /** Pull requests of repositories, those that changed last first, until they are older than the last walk. */
-import { defineKind, type JobRequest, type Outcome } from '@sluice/engine'
+import { defineKind, type JobContext, type JobRequest, type Outcome } from '@sluice/engine'
 import { countCost } from '@sluice/github'
 import { z } from 'zod'
 import { storePullRequests } from '../pull-request/pull-request.ts'
 import { pullRows, pullsAnswer, pullsQuery } from './graphql/pull-requests.ts'
 import { type ListKind, walkList } from './graphql/walk-list.ts'
-import { changedList, listItem, patient, priorities, scope } from './list-item.ts'
+import { changedList, isRest, laneOfStrategy, listItem, patient, priorities, scope } from './list-item.ts'
+import { restPulls } from './rest/pull-requests.ts'
+import { restPlace } from './rest/shapes.ts'
+import { walkRestList } from './rest/walk-list.ts'
 import type { Services } from './workshop.ts'
 
 const item = z.object({ ...listItem, ...changedList })
-const payload = z.object({ ...scope, items: z.array(item).min(1).max(50) })
+const lists = z.object({ ...scope, items: z.array(item).min(1).max(50) })
+const payload = z.union([lists, z.object({ ...scope, rest: restPlace })])
 
 export type PullsItem = z.output<typeof item>
 
@@ -27,13 +31,14 @@ export const pullRequests = defineKind('github.pull-requests', {
   payload,
   priority: priorities.child,
   retry: patient,
-  lane: 'github:{owner}:graphql',
-  cost: ({ items }) => countCost(pullsQuery(items).query).points,
+  lane: laneOfStrategy,
+  cost: (wanted) => ('items' in wanted ? countCost(pullsQuery(wanted.items).query).points : 1),
   run(job, { collector }: Services): Promise<Outcome> {
     const { collection, run } = job.payload
-    const request = (items: readonly PullsItem[]): JobRequest =>
-      pullRequests({ collection, run, items: [...items] }, { owner: job.owner as string })
-    return walkList(job, collector, byGraphql, request)
+    const own = { owner: job.owner as string }
+    if (isRest(job)) return walkRestList(job, collector, restPulls, (rest) => pullRequests({ collection, run, rest }, own))
+    const request = (items: readonly PullsItem[]): JobRequest => pullRequests({ collection, run, items: [...items] }, own)
+    return walkList(job as JobContext<z.output<typeof lists>>, collector, byGraphql, request)
   },
 })
 

@@ -4,15 +4,17 @@
  *
  * What neither order listed is asked for by id when both have ended.
  */
-import { defineKind, done, type JobRequest, type Outcome } from '@sluice/engine'
-import { countCost, halve } from '@sluice/github'
+import { defineKind, done, type JobContext, type JobRequest, type Outcome } from '@sluice/engine'
+import { stepOn } from '@sluice/github'
 import { z } from 'zod'
 import { readCursor } from '../cursor/cursor.ts'
 import { findUnlisted, storeRepositories } from '../repository/repository.ts'
-import { ask } from './ask.ts'
-import { childJobs } from './child-jobs.ts'
-import { fanOut } from './fan-out.ts'
-import { discoveryAnswer, discoveryPage, discoveryQuery, readDiscovery } from './graphql/discovery.ts'
+import { findBare } from './bare-commits.ts'
+import { childJobs, restChildJobs } from './child-jobs.ts'
+import { commitStatistics } from './commit-statistics.ts'
+import { discover } from './discover.ts'
+import { fanOut, type ListSight } from './fan-out.ts'
+import { discoveryPage } from './graphql/discovery.ts'
 import { judgeListed } from './judge-listed.ts'
 import { patient, priorities, scope, wholePage } from './list-item.ts'
 import { ownPullRequests } from './own-pull-requests.ts'
@@ -25,73 +27,89 @@ const payload = z.object({
   strategy: z.enum(['graphql', 'rest']),
   by: z.enum(['PUSHED_AT', 'UPDATED_AT']),
   first: z.int().min(1).max(100).default(discoveryPage),
-  after: z.string().max(1_000).optional(),
+  /** A cursor, or the link of a list by REST. */
+  after: z.string().max(2_000).optional(),
+  trail: z.object({ mark: z.string().max(100), steps: z.int(), until: z.int() }).optional(),
   start: z.iso.datetime({ offset: true }).optional(),
 })
+export type RepositoriesPayload = z.output<typeof payload>
 
 export const repositories = defineKind('github.repositories', {
   payload,
   priority: priorities.discovery,
   retry: patient,
-  lane: 'github:{owner}:graphql',
+  lane: ({ payload: { strategy }, owner = '' }) => `github:${owner}:${strategy === 'rest' ? 'core' : 'graphql'}`,
   async run(job, { collector }: Services): Promise<Outcome> {
-    const { collection, run, user, by, first, after, start } = job.payload
-    const own = { owner: job.owner as string }
-    const again = (more: Partial<typeof job.payload>): JobRequest => repositories({ ...job.payload, ...more }, own)
-    const variables = { user, first, after: after ?? null, by, of: collector.settings.affiliations }
-    const less = () => {
-      const fewer = halve(first)
-      return fewer === undefined ? undefined : [again({ first: fewer })]
-    }
-    const { points } = countCost(discoveryQuery, variables)
-    const asked = await ask(job, collector, { text: discoveryQuery, variables, points }, { schema: discoveryAnswer, less })
-    if (asked.type !== 'ok') return asked.type === 'over' ? asked.outcome : done()
-    const page = readDiscovery(asked.data)
-    if (!page) throw new Error('GitHub does not show the user')
-    const settings = { overlapMs: collector.settings.overlapMs, start: start === undefined ? undefined : new Date(start) }
+    const { collection, run, strategy } = job.payload
+    const owner = job.owner as string
+    const again = (more: Partial<RepositoriesPayload>): JobRequest => repositories({ ...job.payload, ...more }, { owner })
+    const discovery = await discover(job, collector, again)
+    if (discovery.type === 'over') return discovery.outcome
+    const { page } = discovery
     const { rows, fresh } = await judgeListed(collector, { collection, run }, page.found)
-    const wanted = fresh.map(({ row, sight, marks }) => ({ id: row.id, node: row.nodeId, lists: fanOut(sight, marks, settings) }))
-    const ending = page.next === undefined && by === 'UPDATED_AT'
-    const listed = new Set(rows.map(({ id }) => id))
-    return done({
-      write: (tx) => storeRepositories(tx, collection, rows, run),
-      next: [
-        ...childJobs({ collection, run }, own.owner, wanted),
-        ...(after === undefined && by === 'PUSHED_AT'
-          ? await ownPulls(collector, job.payload, page.ownPulls, settings, own)
-          : []),
-        ...(page.next !== undefined ? [again({ after: page.next })] : []),
-        ...(page.next === undefined && by === 'PUSHED_AT' ? [again({ by: 'UPDATED_AT', after: undefined })] : []),
-        ...(ending ? await unlisted(collector, { collection, run }, listed, job) : []),
-      ],
-    })
+    const settings = settingsOf(job.payload, collector)
+    const children =
+      strategy === 'rest'
+        ? restChildJobs({ collection, run }, owner, fresh)
+        : childJobs(
+            { collection, run },
+            owner,
+            fresh.map(({ row, sight, marks }) => ({ id: row.id, node: row.nodeId, lists: fanOut(sight, marks, settings) })),
+          )
+    const others = await nextOrEnd(job, collector, page, new Set(rows.map(({ id }) => id)), again)
+    return done({ write: (tx) => storeRepositories(tx, collection, rows, run), next: [...children, ...others] })
   },
 })
 
-async function ownPulls(
-  { engine }: Workshop,
-  { collection, run, user }: z.output<typeof payload>,
-  seen: { count: number; newestAt: string | null } | undefined,
-  settings: { overlapMs: number; start: Date | undefined },
-  own: { owner: string },
+async function nextOrEnd(
+  job: JobContext<RepositoriesPayload>,
+  collector: Workshop,
+  page: { readonly next: string | undefined; readonly ownPulls: ListSight | undefined },
+  listed: ReadonlySet<number>,
+  again: (more: Partial<RepositoriesPayload>) => JobRequest,
 ): Promise<JobRequest[]> {
-  const mark = await readCursor(engine, collection, 'own-pull-requests')
-  const sight = { head: null, issues: undefined, pulls: seen }
-  const { pulls: walk } = fanOut(sight, { commits: undefined, issues: undefined, pulls: mark }, settings)
-  if (!walk) return []
-  const { since, newestAt } = walk
-  return [ownPullRequests({ collection, run, user, first: wholePage, newestAt, ...(since === undefined ? {} : { since }) }, own)]
+  const { by, after, trail, strategy } = job.payload
+  const own = by === 'PUSHED_AT' && after === undefined ? await ownPulls(job, collector, page.ownPulls) : []
+  if (page.next !== undefined) {
+    const step = strategy === 'rest' ? stepOn(trail, page.next) : undefined
+    return [...own, again({ after: page.next, trail: step === 'loop' ? undefined : step })]
+  }
+  if (by === 'PUSHED_AT') return [...own, again({ by: 'UPDATED_AT', after: undefined, trail: undefined })]
+  return [...own, ...(await leftOver(job, collector, listed))]
 }
 
-/** Those of this page are stored only when the job ends, so they are left out here. */
-async function unlisted(
-  { engine }: Workshop,
-  { collection, run }: { collection: number; run: number },
-  listed: ReadonlySet<number>,
-  job: { owner: string | undefined; run: number | undefined },
+async function ownPulls(
+  { payload: from, owner }: JobContext<RepositoriesPayload>,
+  collector: Workshop,
+  seen: ListSight | undefined,
 ): Promise<JobRequest[]> {
+  const { collection, run, user } = from
+  const mark = await readCursor(collector.engine, collection, 'own-pull-requests')
+  const sight = { head: null, issues: undefined, pulls: seen }
+  const { pulls: walk } = fanOut(sight, { commits: undefined, issues: undefined, pulls: mark }, settingsOf(from, collector))
+  if (!walk) return []
+  const { since, newestAt } = walk
+  const wanted = { collection, run, user, first: wholePage, newestAt, ...(since === undefined ? {} : { since }) }
+  return [ownPullRequests(wanted, { owner: owner as string })]
+}
+
+/** What neither order listed, and statistics that an earlier run did not get. The rows of this page are stored only when the job ends. */
+async function leftOver(
+  job: JobContext<RepositoriesPayload>,
+  { engine }: Workshop,
+  listed: ReadonlySet<number>,
+): Promise<JobRequest[]> {
+  const { collection, run } = job.payload
   const missing = [...(await findUnlisted(engine, collection, run)).values()]
-  return missing
-    .filter(({ id, state }) => !listed.has(id) && (state === 'active' || state === 'empty'))
-    .map(({ id }) => verifyRequest({ collection, run, id }, job))
+  const bare = await findBare(engine, collection, run)
+  return [
+    ...missing
+      .filter(({ id, state }) => !listed.has(id) && (state === 'active' || state === 'empty'))
+      .map(({ id }) => verifyRequest({ collection, run, id }, job)),
+    ...bare.map(({ id, sha }) => commitStatistics({ collection, run, id, sha }, { owner: job.owner as string })),
+  ]
+}
+
+function settingsOf({ start }: RepositoriesPayload, { settings }: Workshop): { overlapMs: number; start: Date | undefined } {
+  return { overlapMs: settings.overlapMs, start: start === undefined ? undefined : new Date(start) }
 }

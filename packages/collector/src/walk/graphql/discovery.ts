@@ -63,6 +63,8 @@ export const discoveryAnswer = z.object({
 export interface Discovered {
   readonly row: Omit<RepositoryRow, 'state'> & { readonly disabled: boolean }
   readonly sight: Sight
+  /** The list does not tell it. */
+  readonly headUnknown?: boolean
 }
 
 export interface DiscoveryPage {

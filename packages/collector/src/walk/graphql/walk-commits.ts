@@ -1,14 +1,14 @@
 /** A page of commits of one or several repositories, by GraphQL: what was seen is stored, and the walk stops as soon as nothing new can be left. */
-import type { JobContext, JobRequest, Outcome, TransactionClient } from '@sluice/engine'
-import { onClient } from '@sluice/engine'
+import type { JobContext, JobRequest, Outcome } from '@sluice/engine'
 import { countCost, halve } from '@sluice/github'
 import { z } from 'zod'
-import { knownShas, markGone, storeCommits } from '../../commit/commit.ts'
-import { moveCursor, readCursor } from '../../cursor/cursor.ts'
+import { knownShas, storeCommits } from '../../commit/commit.ts'
+import { readCursor } from '../../cursor/cursor.ts'
 import { ask } from '../ask.ts'
 import { lighten } from '../batches.ts'
-import { type CommitStep, type CommitWalk, stepCommitWalk } from '../commit-walk.ts'
+import { type CommitWalk, stepCommitWalk } from '../commit-walk.ts'
 import type { CommitsPayload, CommitsItem as Item } from '../commits.ts'
+import { endOrGoOn } from '../end-commit-walk.ts'
 import { wholePage } from '../list-item.ts'
 import type { Workshop } from '../workshop.ts'
 import { readBatch } from './batch.ts'
@@ -63,31 +63,6 @@ export async function walkCommits(
     }
   }
   return settleBatch(job, parts, read, (item) => request([item]))
-}
-
-/** The cursor moves only when the walk has ended. Somebody else may have taken back what it began with: then the next walk reads everything. */
-export async function endOrGoOn(
-  tx: TransactionClient,
-  {
-    collection,
-    run,
-    id,
-    walk,
-    step,
-    place,
-  }: { collection: number; run: number; id: number; walk: CommitWalk; step: CommitStep; place: string | undefined },
-): Promise<void> {
-  const move = { resource: 'commits' as const, subject: id }
-  if (step.type === 'go on') return moveCursor(tx, collection, { ...move, place: place ?? 'under way' }, run)
-  if (step.type === 'whole') await markGone(tx, collection, id, run)
-  const cursor = await readCursor(onClient(tx), collection, 'commits', id)
-  const doubtful = step.type === 'grown' && cursor?.head !== walk.old?.head
-  await moveCursor(
-    tx,
-    collection,
-    { ...move, place: null, head: doubtful ? null : walk.head, total: doubtful ? null : step.total },
-    run,
-  )
 }
 
 function nextItem({ bare, pageMax = wholePage, ...item }: Item, walk: CommitWalk, after: string | undefined): Item {
