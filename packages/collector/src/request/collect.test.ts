@@ -1,0 +1,17 @@
+/** A whole collection against a simulated GitHub: what is stored is what is true, and what did not change costs next to nothing. */
+import { expect } from 'vitest'
+import { test } from '../../../../test/support/collecting.ts'
+
+test('[C-04] [C-05] a first collection stores what is true, and a second one over an unchanged account costs next to nothing', async ({
+  collecting,
+}) => {
+  const { collect, difference, spent, sim } = await collecting()
+  const run = await collect()
+  expect(run).toMatchObject({ state: 'completed', failed: 0, trigger: 'manual' })
+  expect(await difference()).toEqual([])
+  spent()
+  expect(await collect()).toMatchObject({ state: 'completed', failed: 0 })
+  expect(spent()).toBeLessThanOrEqual(4)
+  expect(await difference()).toEqual([])
+  expect(sim.oracle.summary()).toMatchObject({ overBudget: 0, sentWhileLimited: 0 })
+})
