@@ -20,7 +20,7 @@ export interface Collecting {
   /** The newest run of the user, when it has ended. */
   ended(after?: number): Promise<Run>
   /** What is stored otherwise than it is in truth; empty when all is well. */
-  difference(): Promise<string[]>
+  difference(except?: readonly string[]): Promise<string[]>
   /** Units that were spent since the last call of this. */
   spent(): number
 }
@@ -92,7 +92,7 @@ async function begin(
       await collector.request(user.id, wanted)
       return ended(before?.id)
     },
-    difference: () => findDifference(client, sim, login, user.id),
+    difference: (except = []) => findDifference(client, sim, sim.world.accounts.get(user.id)?.login ?? login, user.id, { except }),
     spent: () => {
       const { units: all } = sim.oracle.summary()
       const since = all - units

@@ -6,6 +6,7 @@ test('[C-04] [C-05] a first collection stores what is true, and a second one ove
   collecting,
 }) => {
   const { collect, difference, spent, sim } = await collecting()
+  expect((await difference()).length).toBeGreaterThan(200)
   const run = await collect()
   expect(run).toMatchObject({ state: 'completed', failed: 0, trigger: 'manual' })
   expect(await difference()).toEqual([])
