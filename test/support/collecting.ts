@@ -92,7 +92,8 @@ async function begin(
       await collector.request(user.id, wanted)
       return ended(before?.id)
     },
-    difference: (except = []) => findDifference(client, sim, sim.world.accounts.get(user.id)?.login ?? login, user.id, { except }),
+    difference: (except = []) =>
+      findDifference(client, sim, sim.world.accounts.get(user.id)?.login ?? login, user.id, { except }),
     spent: () => {
       const { units: all } = sim.oracle.summary()
       const since = all - units

@@ -48,7 +48,14 @@ export async function findDifference(
         id: one.id,
         ...(one.state === 'guarded' || one.state === 'blocked'
           ? {}
-          : { name: one.name, owner_id: one.ownerId, stars: one.stars, head: one.head, pushed_at: date(one.pushedAt), updated_at: date(one.updatedAt) }),
+          : {
+              name: one.name,
+              owner_id: one.ownerId,
+              stars: one.stars,
+              head: one.head,
+              pushed_at: date(one.pushedAt),
+              updated_at: date(one.updatedAt),
+            }),
         private: one.private,
         fork: one.fork,
         state: states[one.state],
@@ -59,7 +66,11 @@ export async function findDifference(
       'commit',
       except,
       ({ repository_id: repo, sha }) => `${repo}/${sha}`,
-      await select('repository_id::int, sha, author_id::int, additions, deletions, authored_at, committed_at', 'commit', `${among} and gone_at is null`),
+      await select(
+        'repository_id::int, sha, author_id::int, additions, deletions, authored_at, committed_at',
+        'commit',
+        `${among} and gone_at is null`,
+      ),
       byRepo(truth.commits).map((one) => ({
         repository_id: one.repoId,
         sha: one.sha,
@@ -121,7 +132,13 @@ export async function findDifference(
   ]
 }
 
-function compare(table: string, except: readonly string[], keyOf: (row: Row) => unknown, stored: readonly Row[], truth: readonly Row[]): string[] {
+function compare(
+  table: string,
+  except: readonly string[],
+  keyOf: (row: Row) => unknown,
+  stored: readonly Row[],
+  truth: readonly Row[],
+): string[] {
   const found = new Map(stored.map((row) => [String(keyOf(row)), row]))
   const lines: string[] = []
   for (const row of truth) {

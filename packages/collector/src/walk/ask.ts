@@ -21,6 +21,7 @@ import type { z } from 'zod'
 import { changeRepositoryState, type RepositoryState } from '../repository/repository.ts'
 import { secretOf } from '../request/run-names.ts'
 import { refuseToken } from '../token/refuse-token.ts'
+import { forgetCommits } from './end-commit-walk.ts'
 import { verifyRequest } from './verify-request.ts'
 import type { Workshop } from './workshop.ts'
 
@@ -114,10 +115,16 @@ async function conclude(
   token: Token,
 ): Promise<Outcome> {
   const owner = job.owner as string
-  const mark = (state: RepositoryState, reason?: string): Outcome =>
-    repository
-      ? done({ write: (tx) => changeRepositoryState(tx, repository.collection, repository.id, state, reason) })
-      : retry({ error: new Error(reason ?? state) })
+  const mark = (state: RepositoryState, reason?: string, also?: typeof forgetCommits): Outcome => {
+    if (!repository) return retry({ error: new Error(reason ?? state) })
+    const { collection, id, run } = repository
+    return done({
+      write: async (tx) => {
+        await changeRepositoryState(tx, collection, id, state, reason)
+        await also?.(tx, collection, id, run)
+      },
+    })
+  }
   const refuse = async (message: string): Promise<Outcome> => {
     await refuseToken(workshop.engine, Number(owner), token, message)
     // Its lane is paused by now; with another token it goes on at once.
@@ -143,7 +150,7 @@ async function conclude(
         ? done({ next: [verifyRequest(repository, job)] })
         : fail(new Error('GitHub knows nothing at this address'))
     case 'empty':
-      return mark('empty')
+      return mark('empty', undefined, forgetCommits)
     case 'blocked':
       return mark('blocked', answer.reason)
     case 'disabled':

@@ -1,7 +1,7 @@
 /** What people do between two collections, deed by deed: the next one finds all of it, and no more than it has to. */
 import { describe, expect } from 'vitest'
-import { test } from '../../../../test/support/collecting.ts'
 import type { Collecting } from '../../../../test/support/collecting.ts'
+import { test } from '../../../../test/support/collecting.ts'
 
 const strategies = ['graphql', 'rest'] as const
 /** What its lists do not tell. */
@@ -54,7 +54,9 @@ describe.each(strategies)('by %s', (strategy) => {
     expect(await collect()).toMatchObject({ state: 'completed', failed: 0 })
     expect(await difference(untold[strategy])).toEqual([])
     sim.clock.advance(3_600_000)
-    const repos = [...sim.world.repos.values()].filter((repo) => repo.ownerId === userId && repo.head !== null).map(({ id }) => id)
+    const repos = [...sim.world.repos.values()]
+      .filter((repo) => repo.ownerId === userId && repo.head !== null)
+      .map(({ id }) => id)
     deed(sim, repos[0] as number, repos[1] as number)
     expect(await collect()).toMatchObject({ state: 'completed', failed: 0 })
     expect(await difference(untold[strategy])).toEqual([])

@@ -12,6 +12,9 @@ import type { Workshop } from './workshop.ts'
 export type Discovery =
   | { readonly type: 'page'; readonly page: DiscoveryPage }
   | { readonly type: 'over'; readonly outcome: Outcome }
+/** node, repositories, nodes, its place */
+const holeDepth = 4
+
 type Again = (more: Partial<RepositoriesPayload>) => JobRequest
 
 export function discover(job: JobContext<RepositoriesPayload>, workshop: Workshop, again: Again): Promise<Discovery> {
@@ -28,6 +31,9 @@ async function byGraphql(job: JobContext<RepositoriesPayload>, workshop: Worksho
   const { points } = countCost(discoveryQuery, variables)
   const asked = await ask(job, workshop, { text: discoveryQuery, variables, points }, { schema: discoveryAnswer, less })
   if (asked.type !== 'ok') return over(asked)
+  // A repository that this token may not see leaves a hole in the list. A hole within one would look like a repository without commits.
+  const torn = asked.errors.find(({ path }) => path?.length !== holeDepth)
+  if (torn) throw new Error(`GitHub answered in part only: ${torn.message}`)
   const page = readDiscovery(asked.data)
   if (!page) throw new Error('GitHub does not show the user')
   return { type: 'page', page }

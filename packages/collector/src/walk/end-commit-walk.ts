@@ -28,3 +28,9 @@ export async function endOrGoOn(
     run,
   )
 }
+
+/** A repository that has no commits any more: whatever was stored is gone, and the next walk reads everything. */
+export async function forgetCommits(tx: TransactionClient, collection: number, id: number, run: number): Promise<void> {
+  await markGone(tx, collection, id, run)
+  await moveCursor(tx, collection, { resource: 'commits', subject: id, place: null, head: null, total: null }, run)
+}

@@ -13,6 +13,7 @@ import { findBare } from './bare-commits.ts'
 import { childJobs, restChildJobs } from './child-jobs.ts'
 import { commitStatistics } from './commit-statistics.ts'
 import { discover } from './discover.ts'
+import { forgetCommits } from './end-commit-walk.ts'
 import { fanOut, type ListSight } from './fan-out.ts'
 import { discoveryPage } from './graphql/discovery.ts'
 import { judgeListed } from './judge-listed.ts'
@@ -57,7 +58,14 @@ export const repositories = defineKind('github.repositories', {
             fresh.map(({ row, sight, marks }) => ({ id: row.id, node: row.nodeId, lists: fanOut(sight, marks, settings) })),
           )
     const others = await nextOrEnd(job, collector, page, new Set(rows.map(({ id }) => id)), again)
-    return done({ write: (tx) => storeRepositories(tx, collection, rows, run), next: [...children, ...others] })
+    const emptied = fresh.filter(({ state, marks }) => state === 'empty' && marks.commits?.head).map(({ row }) => row.id)
+    return done({
+      write: async (tx) => {
+        await storeRepositories(tx, collection, rows, run)
+        for (const id of emptied) await forgetCommits(tx, collection, id, run)
+      },
+      next: [...children, ...others],
+    })
   },
 })
 
