@@ -36,19 +36,21 @@ function pageFor(expected: number | undefined): number {
   return Math.min(wholePage, Math.max(1, expected ?? wholePage))
 }
 
-/** By REST each list is a call of its own. Commits only after a push; the others are free as long as their ETags hold. */
+/** By REST each list is a call of its own. Commits only after a change of the repository; the others are free as long as their ETags hold. */
 export function restChildJobs(scope: { collection: number; run: number }, owner: string, fresh: readonly Fresh[]): JobRequest[] {
-  return fresh.flatMap(({ row: { id, pushedAt, hasIssues, hasPullRequests }, state, marks: { commits: mark } }) => {
-    const read =
-      mark?.since &&
-      mark.head !== null &&
-      mark.place === null &&
-      pushedAt !== null &&
-      mark.since.getTime() >= Date.parse(pushedAt)
+  return fresh.flatMap(({ row, state, marks: { commits: mark } }) => {
+    const { id, hasIssues, hasPullRequests } = row
+    const changedAt = laterOf(row.updatedAt, row.pushedAt)
+    const read = mark?.since && mark.head !== null && mark.place === null && mark.since.getTime() >= Date.parse(changedAt)
     return [
-      ...(state === 'empty' || read ? [] : [commits({ ...scope, rest: { id, pushedAt } }, { owner })]),
+      ...(state === 'empty' || read ? [] : [commits({ ...scope, rest: { id, changedAt } }, { owner })]),
       ...(hasIssues ? [issues({ ...scope, rest: { id } }, { owner })] : []),
       ...(hasPullRequests ? [pullRequests({ ...scope, rest: { id } }, { owner })] : []),
     ]
   })
+}
+
+/** A branch that is deleted is no push everywhere. */
+function laterOf(updatedAt: string, pushedAt: string | null): string {
+  return pushedAt !== null && Date.parse(pushedAt) > Date.parse(updatedAt) ? pushedAt : updatedAt
 }

@@ -23,7 +23,7 @@ const item = z.object({ ...listItem, head: sha, bare: z.boolean().optional(), wa
 const byGraphql = z.object({ ...scope, items: z.array(item).min(1).max(50) })
 const byRest = z.object({
   ...scope,
-  rest: restPlace.extend({ pushedAt: z.iso.datetime({ offset: true }).nullable(), walk: walk.optional() }),
+  rest: restPlace.extend({ changedAt: z.iso.datetime({ offset: true }), walk: walk.optional() }),
 })
 
 export type CommitsItem = z.output<typeof item>

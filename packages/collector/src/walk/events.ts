@@ -16,7 +16,7 @@ const event = z.object({
   type: z.string().nullable(),
   repo: z.object({ id: number }).nullish(),
   created_at: z.iso.datetime({ offset: true }),
-  payload: z.unknown(),
+  payload: z.unknown().optional(),
 })
 const payload = z.object({
   ...scope,

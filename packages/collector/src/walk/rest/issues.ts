@@ -15,7 +15,7 @@ const issue = z.object({
   updated_at: time,
   closed_at: time.nullish(),
   closed_by: account,
-  pull_request: z.unknown(),
+  pull_request: z.unknown().optional(),
 })
 const schema = z.array(issue)
 

@@ -47,7 +47,7 @@ export async function walkRestCommits(
     },
   )
   const resource = { resource: 'commits' as const, subject: rest.id }
-  const read = { ...resource, ...(rest.pushedAt === null ? {} : { since: rest.pushedAt }) }
+  const read = { ...resource, since: rest.changedAt }
   if (asked.type === 'not modified') return done({ write: (tx) => moveCursor(tx, collection, read, run) })
   if (asked.type === 'over') return asked.outcome
   const head = rest.walk?.head ?? asked.data[0]?.sha
@@ -85,7 +85,7 @@ export async function walkRestCommits(
     },
     next: [
       ...rows.filter((row) => !known.has(row.sha)).map((row) => statistics(rest.id, row.sha)),
-      ...(step.type === 'go on' ? [request({ id: rest.id, pushedAt: rest.pushedAt, walk: step.walk, etag, ...further })] : []),
+      ...(step.type === 'go on' ? [request({ id: rest.id, changedAt: rest.changedAt, walk: step.walk, etag, ...further })] : []),
     ],
   })
 }

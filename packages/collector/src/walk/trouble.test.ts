@@ -1,0 +1,82 @@
+/** What GitHub does to those who ask: limits, heavy answers, lies about what is there. The collection ends as true as without. */
+import { expect } from 'vitest'
+import { small, test } from '../../../../test/support/collecting.ts'
+
+test('[C-08] a budget that is used up holds the lane until its reset, and nothing is sent meanwhile', async ({ collecting }) => {
+  const { sim, collect, difference } = await collecting({ sim: { graphqlLimit: 4, windowMs: 2_000 } })
+  expect(await collect()).toMatchObject({ state: 'completed', failed: 0 })
+  expect(await difference()).toEqual([])
+  expect(sim.oracle.summary()).toMatchObject({ overBudget: 0, sentWhileLimited: 0 })
+})
+
+test.for(['primary limit', 'secondary limit', 'RATE_LIMIT', 'abuse'] as const)(
+  '[C-08] an answer "%s" is waited out and burns no attempt',
+  async (trouble, { collecting, engines: _, client }) => {
+    const { sim, collect, difference } = await collecting({ sim: { windowMs: 2_000 } })
+    sim.chaos.script({ match: { operation: 'Commits' }, trouble, times: 1, retryAfterSeconds: 1 })
+    expect(await collect()).toMatchObject({ state: 'completed', failed: 0 })
+    expect(await difference()).toEqual([])
+    expect(sim.oracle.summary().sentWhileLimited).toBe(0)
+    const { rows } = await client.query(`select max(attempt) as attempt from sluice.job_ledger where kind = 'github.commits'`)
+    expect(rows).toEqual([{ attempt: 1 }])
+  },
+)
+
+test('[C-07] answers that are too heavy are asked for in smaller pieces', async ({ collecting }) => {
+  const { sim, collect, difference } = await collecting({ sim: { people: [{ ...small, repositories: 3, commits: 120 }] } })
+  sim.chaos.script({ match: { path: 'graphql', pageAbove: 20 }, trouble: 'bad gateway' })
+  sim.chaos.script({ match: { operation: 'Issues' }, trouble: 'RESOURCE_LIMITS_EXCEEDED', times: 2 })
+  expect(await collect()).toMatchObject({ state: 'completed', failed: 0 })
+  expect(await difference()).toEqual([])
+})
+
+test('[C-05] a page that died loses nothing: the next run reads it again', async ({ collecting }) => {
+  const { sim, collect, difference, collector, userId } = await collecting()
+  sim.chaos.script({ match: { operation: 'Issues' }, trouble: 'validation failed', times: 1 })
+  sim.chaos.script({ match: { operation: 'Commits' }, trouble: 'validation failed', times: 1 })
+  expect(await collect()).toMatchObject({ state: 'completed', failed: 2 })
+  expect(await collector.statistics.user(userId)).toBeDefined()
+  expect((await difference()).length).toBeGreaterThan(0)
+  expect(await collect()).toMatchObject({ state: 'completed', failed: 0 })
+  expect(await difference()).toEqual([])
+})
+
+test('[C-05] a run whose discovery died completes with what it has, and the next one begins anew', async ({ collecting }) => {
+  const { sim, collect, difference } = await collecting()
+  sim.chaos.script({ match: { operation: 'Repositories' }, trouble: 'validation failed', times: 1 })
+  expect(await collect()).toMatchObject({ state: 'completed', failed: 1 })
+  expect(await collect()).toMatchObject({ state: 'completed', failed: 0 })
+  expect(await difference()).toEqual([])
+})
+
+test('[C-08] a list that answers "not found" does not make a repository deleted, nor does one by redirect', async ({
+  collecting,
+}) => {
+  const { sim, collect, difference } = await collecting({ parts: { strategy: 'rest' } })
+  sim.chaos.script({ match: { path: '/pulls' }, trouble: 'not found', times: 2 })
+  expect(await collect()).toMatchObject({ state: 'completed', failed: 0 })
+  const untold = [
+    'issue.closed_by_id',
+    'repository.head',
+    'pull_request.additions',
+    'pull_request.deletions',
+    'pull_request.changed_files',
+  ]
+  const left = await difference([...untold, 'pull_request.merged_by_id'])
+  expect(left.filter((line) => !line.startsWith('pull_request'))).toEqual([])
+  expect(sim.oracle.entries().filter(({ path }) => /^\/repositories\/\d+$/.test(path))).toHaveLength(2)
+})
+
+test('[C-04] the interval that GitHub asks for is kept: events are not asked for again at once', async ({
+  collecting,
+  client,
+}) => {
+  const { sim, collect } = await collecting()
+  await collect()
+  expect((await client.query('select count(*)::int as events from collector.event')).rows).toEqual([{ events: 20 }])
+  const asked = () => sim.oracle.entries().filter(({ path }) => path.includes('/events')).length
+  const before = asked()
+  expect(before).toBeGreaterThan(0)
+  await collect()
+  expect(asked()).toBe(before)
+})
