@@ -80,8 +80,13 @@ export async function ask<S extends z.ZodType>(
     throw error
   })
   if (!token) return over(cancel('the user was removed'))
-  const answer = await send(workshop, token, call, job.signal)
   const reserved = 'points' in call ? call.points : 1
+  const held = workshop.holds.find([job.owner as string, job.lane ?? ''], workshop.settings.now())
+  if (held) {
+    job.report({ refund: reserved })
+    return over(snooze(held))
+  }
+  const answer = await send(workshop, token, call, job.signal)
   job.report({
     ...(answer.budget ? { remaining: answer.budget.remaining, resetAt: answer.budget.resetAt } : {}),
     refund: Math.max(0, reserved - answer.cost),
@@ -132,9 +137,11 @@ async function conclude(
   }
   switch (answer.type) {
     case 'primary limit':
+      workshop.holds.hold(job.lane ?? owner, answer.resetAt)
       job.report({ remaining: 0, resetAt: answer.resetAt })
       return snooze(answer.resetAt)
     case 'secondary limit':
+      workshop.holds.hold(owner, answer.retryAt)
       await workshop.engine.owners.hold(owner, answer.retryAt)
       return snooze(answer.retryAt)
     case 'unauthorized':

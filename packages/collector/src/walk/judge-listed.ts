@@ -11,19 +11,20 @@ export interface Fresh extends Discovered {
   readonly state: RepositoryState
 }
 
+/** Only those that no earlier page of this run has met: what its children have found out about the others meanwhile is newer than any list. */
 export interface Judged {
   readonly rows: readonly RepositoryRow[]
-  /** Readable, and not met by an earlier page of this run. */
-  readonly fresh: readonly Fresh[]
+  readonly readable: readonly Fresh[]
 }
 
 export async function judgeListed(
   { engine, settings }: Workshop,
   { collection, run }: { collection: number; run: number },
-  found: readonly Discovered[],
+  listed: readonly Discovered[],
 ): Promise<Judged> {
-  const ids = found.map(({ row }) => row.id)
+  const ids = listed.map(({ row }) => row.id)
   const stored = await findRepositories(engine, collection, ids)
+  const found = listed.filter(({ row }) => stored.get(row.id)?.seenRun !== run)
   const [commits, issues, pulls] = await Promise.all(
     (['commits', 'issues', 'pull-requests'] as const).map((resource) => readCursors(engine, collection, resource, ids)),
   )
@@ -37,13 +38,13 @@ export async function judgeListed(
     }
   })
   const states = new Map(rows.map(({ id, state }) => [id, state]))
-  const fresh = found.flatMap((one) => {
+  const readable = found.flatMap((one) => {
     const { id } = one.row
     const state = states.get(id)
-    if ((state !== 'active' && state !== 'empty') || stored.get(id)?.seenRun === run) return []
+    if (state !== 'active' && state !== 'empty') return []
     return [{ ...one, state, marks: { commits: commits?.get(id), issues: issues?.get(id), pulls: pulls?.get(id) } }]
   })
-  return { rows, fresh }
+  return { rows, readable }
 }
 
 /** Only for the state: one that was empty and saw no push since still is. */

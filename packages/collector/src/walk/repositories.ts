@@ -47,18 +47,18 @@ export const repositories = defineKind('github.repositories', {
     const discovery = await discover(job, collector, again)
     if (discovery.type === 'over') return discovery.outcome
     const { page } = discovery
-    const { rows, fresh } = await judgeListed(collector, { collection, run }, page.found)
+    const { rows, readable } = await judgeListed(collector, { collection, run }, page.found)
     const settings = settingsOf(job.payload, collector)
     const children =
       strategy === 'rest'
-        ? restChildJobs({ collection, run }, owner, fresh)
+        ? restChildJobs({ collection, run }, owner, readable)
         : childJobs(
             { collection, run },
             owner,
-            fresh.map(({ row, sight, marks }) => ({ id: row.id, node: row.nodeId, lists: fanOut(sight, marks, settings) })),
+            readable.map(({ row, sight, marks }) => ({ id: row.id, node: row.nodeId, lists: fanOut(sight, marks, settings) })),
           )
-    const others = await nextOrEnd(job, collector, page, new Set(rows.map(({ id }) => id)), again)
-    const emptied = fresh.filter(({ state, marks }) => state === 'empty' && marks.commits?.head).map(({ row }) => row.id)
+    const others = await nextOrEnd(job, collector, page, new Set(page.found.map(({ row }) => row.id)), again)
+    const emptied = readable.filter(({ state, marks }) => state === 'empty' && marks.commits?.head).map(({ row }) => row.id)
     return done({
       write: async (tx) => {
         await storeRepositories(tx, collection, rows, run)

@@ -5,6 +5,7 @@
 import type { Engine } from '@sluice/engine'
 import type { Github } from '@sluice/github'
 import type { Strategy } from '../collection/collection.ts'
+import { Holds } from './holds.ts'
 
 export type Affiliation = 'OWNER' | 'COLLABORATOR' | 'ORGANIZATION_MEMBER'
 
@@ -23,6 +24,7 @@ export interface WorkshopSettings {
 export class Workshop {
   readonly github: Github
   readonly settings: WorkshopSettings
+  readonly holds: Holds = new Holds()
   #engine: Engine | undefined
 
   constructor(github: Github, settings: WorkshopSettings) {
