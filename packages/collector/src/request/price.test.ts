@@ -1,0 +1,26 @@
+/** What a collection costs: the account of the comparison with other collectors, cold and warm. */
+import { expect } from 'vitest'
+import { test } from '../../../../test/support/collecting.ts'
+
+const account = {
+  login: 'ada',
+  repositories: 50,
+  commits: 10_000,
+  issues: 2_000,
+  pullRequests: 1_000,
+  ownPullRequestsElsewhere: 20,
+}
+
+test('[C-05] [C-07] 10,000 commits, 2,000 issues and 1,000 pull requests in 50 repositories cost a few percent of an hour, and nothing new next to nothing', {
+  timeout: 120_000,
+}, async ({ collecting }) => {
+  const { collect, difference, spent } = await collecting({ sim: { people: [account] } })
+  spent()
+  expect(await collect()).toMatchObject({ state: 'completed', failed: 0 })
+  const cold = spent()
+  expect(await difference()).toEqual([])
+  expect(cold).toBeLessThanOrEqual(200)
+  expect(await collect()).toMatchObject({ state: 'completed', failed: 0 })
+  const warm = spent()
+  expect(warm).toBeLessThanOrEqual(4)
+})
