@@ -3,6 +3,7 @@ import type { GithubSim } from '@sluice/github-sim'
 import type pg from 'pg'
 
 type Row = Record<string, unknown>
+type Key = (row: Row) => readonly unknown[]
 
 const affiliations = new Set(['OWNER', 'COLLABORATOR'])
 const states: Record<string, string> = { ok: 'active', empty: 'empty', blocked: 'blocked', guarded: 'forbidden' }
@@ -34,11 +35,11 @@ export async function findDifference(
   const user = (await client.query('select login, name, followers from collector.users where id = $1', [userId])).rows as Row[]
   const { login: now, name, followers } = truth.profile
   return [
-    ...compare('users', except, () => 'profile', user, [{ login: now, name, followers }]),
+    ...compare('users', except, () => [], user, [{ login: now, name, followers }]),
     ...compare(
       'repository',
       except,
-      ({ id }) => id,
+      ({ id }) => [id],
       await select(
         'id::int, name, owner_id::int, stars, private, fork, archived, head, state, created_at, updated_at, pushed_at',
         'repository',
@@ -65,7 +66,7 @@ export async function findDifference(
     ...compare(
       'commit',
       except,
-      ({ repository_id: repo, sha }) => `${repo}/${sha}`,
+      ({ repository_id: repo, sha }) => [repo, sha],
       await select(
         'repository_id::int, sha, author_id::int, additions, deletions, authored_at, committed_at',
         'commit',
@@ -84,7 +85,7 @@ export async function findDifference(
     ...compare(
       'issue',
       except,
-      ({ repository_id: repo, number }) => `${repo}#${number}`,
+      ({ repository_id: repo, number }) => [repo, number],
       await select(
         'repository_id::int, number, id::int, title, state, author_id::int, created_at, updated_at, closed_at, closed_by_id::int',
         'issue',
@@ -106,7 +107,7 @@ export async function findDifference(
     ...compare(
       'pull_request',
       except,
-      ({ repository_id: repo, number }) => `${repo}!${number}`,
+      ({ repository_id: repo, number }) => [repo, number],
       await select(
         'repository_id::int, number, id::int, title, state, author_id::int, created_at, updated_at, closed_at, merged_at, merged_by_id::int, additions, deletions, changed_files',
         'pull_request',
@@ -132,17 +133,11 @@ export async function findDifference(
   ]
 }
 
-function compare(
-  table: string,
-  except: readonly string[],
-  keyOf: (row: Row) => unknown,
-  stored: readonly Row[],
-  truth: readonly Row[],
-): string[] {
-  const found = new Map(stored.map((row) => [String(keyOf(row)), row]))
+function compare(table: string, except: readonly string[], keyOf: Key, stored: readonly Row[], truth: readonly Row[]): string[] {
+  const found = new Map(stored.map((row) => [keyOf(row).join('/'), row]))
   const lines: string[] = []
   for (const row of truth) {
-    const key = String(keyOf(row))
+    const key = keyOf(row).join('/')
     const had = found.get(key)
     found.delete(key)
     if (!had) lines.push(`${table} ${key} is missing`)

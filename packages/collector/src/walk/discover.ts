@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { ask } from './ask.ts'
 import { type DiscoveryPage, discoveryAnswer, discoveryQuery, readDiscovery } from './graphql/discovery.ts'
 import { wholePage } from './list-item.ts'
-import type { RepositoriesPayload } from './repositories.ts'
+import type { RepositoriesPayload } from './repositories-payload.ts'
 import { restDiscovered, restRepository } from './rest/discovery.ts'
 import type { Workshop } from './workshop.ts'
 

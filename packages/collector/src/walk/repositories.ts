@@ -6,7 +6,6 @@
  */
 import { defineKind, done, type JobContext, type JobRequest, type Outcome } from '@sluice/engine'
 import { stepOn } from '@sluice/github'
-import { z } from 'zod'
 import { readCursor } from '../cursor/cursor.ts'
 import { findUnlisted, storeRepositories } from '../repository/repository.ts'
 import { findBare } from './bare-commits.ts'
@@ -15,28 +14,15 @@ import { commitStatistics } from './commit-statistics.ts'
 import { discover } from './discover.ts'
 import { forgetCommits } from './end-commit-walk.ts'
 import { fanOut, type ListSight } from './fan-out.ts'
-import { discoveryPage } from './graphql/discovery.ts'
 import { judgeListed } from './judge-listed.ts'
-import { patient, priorities, scope, wholePage } from './list-item.ts'
+import { patient, priorities, wholePage } from './list-item.ts'
 import { ownPullRequests } from './own-pull-requests.ts'
+import { type RepositoriesPayload, repositoriesPayload } from './repositories-payload.ts'
 import { verifyRequest } from './verify-request.ts'
 import type { Services, Workshop } from './workshop.ts'
 
-const payload = z.object({
-  ...scope,
-  user: z.string().min(1).max(200),
-  strategy: z.enum(['graphql', 'rest']),
-  by: z.enum(['PUSHED_AT', 'UPDATED_AT']),
-  first: z.int().min(1).max(100).default(discoveryPage),
-  /** A cursor, or the link of a list by REST. */
-  after: z.string().max(2_000).optional(),
-  trail: z.object({ mark: z.string().max(100), steps: z.int(), until: z.int() }).optional(),
-  start: z.iso.datetime({ offset: true }).optional(),
-})
-export type RepositoriesPayload = z.output<typeof payload>
-
 export const repositories = defineKind('github.repositories', {
-  payload,
+  payload: repositoriesPayload,
   priority: priorities.discovery,
   retry: patient,
   lane: ({ payload: { strategy }, owner = '' }) => `github:${owner}:${strategy === 'rest' ? 'core' : 'graphql'}`,
