@@ -24,3 +24,19 @@ test('[C-05] [C-07] 10,000 commits, 2,000 issues and 1,000 pull requests in 50 r
   const warm = spent()
   expect(warm).toBeLessThanOrEqual(4)
 })
+
+test('[C-05] by REST a second collection is free as far as ETags go', async ({ collecting }) => {
+  const { collect, spent, sim } = await collecting({ parts: { strategy: 'rest' } })
+  spent()
+  expect(await collect()).toMatchObject({ state: 'completed', failed: 0 })
+  expect(spent()).toBeGreaterThan(150)
+  const before = sim.oracle.entries().length
+  expect(await collect()).toMatchObject({ state: 'completed', failed: 0 })
+  expect(spent()).toBeLessThanOrEqual(4)
+  expect(
+    sim.oracle
+      .entries()
+      .slice(before)
+      .filter(({ etagHit }) => etagHit).length,
+  ).toBeGreaterThan(10)
+})

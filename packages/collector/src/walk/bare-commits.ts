@@ -3,7 +3,7 @@ import type { Executor } from '@sluice/engine'
 import sql from 'sql-template-tag'
 
 /** The rest waits for the next run. */
-const bareMax = 500
+const bareMax = 2_000
 
 export async function findBare(on: Executor, collection: number, run: number): Promise<{ id: number; sha: string }[]> {
   const { rows } = await on.query<{ id: number; sha: string }>(sql`

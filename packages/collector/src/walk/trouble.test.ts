@@ -1,6 +1,7 @@
 /** What GitHub does to those who ask: limits, heavy answers, lies about what is there. The collection ends as true as without. */
 import { expect } from 'vitest'
 import { small, test } from '../../../../test/support/collecting.ts'
+import { eventually } from '../../../../test/support/database.ts'
 
 test('[C-08] a budget that is used up holds the lane until its reset, and nothing is sent meanwhile', async ({ collecting }) => {
   const { sim, collect, difference } = await collecting({ sim: { graphqlLimit: 4, windowMs: 2_000 } })
@@ -50,9 +51,7 @@ test('[C-05] a run whose discovery died completes with what it has, and the next
   expect(await difference()).toEqual([])
 })
 
-test('[C-08] a list that answers "not found" does not make a repository deleted, nor does one by redirect', async ({
-  collecting,
-}) => {
+test('[C-08] a list that answers "not found" does not make a repository deleted', async ({ collecting }) => {
   const { sim, collect, difference } = await collecting({ parts: { strategy: 'rest' } })
   sim.chaos.script({ match: { path: '/pulls' }, trouble: 'not found', times: 2 })
   expect(await collect()).toMatchObject({ state: 'completed', failed: 0 })
@@ -80,4 +79,37 @@ test('[C-04] the interval that GitHub asks for is kept: events are not asked for
   expect(before).toBeGreaterThan(0)
   await collect()
   expect(asked()).toBe(before)
+})
+
+test('[C-07] a commit whose statistics are too heavy even alone is stored without, and asked for by itself', async ({
+  collecting,
+}) => {
+  const people = [{ ...small, repositories: 1, commits: 5, ownPullRequestsElsewhere: 0 }]
+  const { sim, collect, difference } = await collecting({ sim: { people } })
+  sim.chaos.script({ match: { operation: 'Commits' }, trouble: 'RESOURCE_LIMITS_EXCEEDED', times: 3 })
+  expect(await collect()).toMatchObject({ state: 'completed', failed: 0 })
+  expect(sim.oracle.entries().filter(({ path }) => path.includes('/commits/'))).toHaveLength(1)
+  expect(await difference()).toEqual([])
+})
+
+test('[C-01] no table, no job and no log holds the token, whatever goes wrong', async ({ collecting, client }) => {
+  const scene = await collecting({ sim: { people: [{ ...small, repositories: 2, commits: 10 }] } })
+  const { sim, collector, userId, login } = scene
+  sim.chaos.script({ match: { operation: 'Commits' }, trouble: 'not json', times: 1 })
+  sim.chaos.script({ match: { operation: 'Issues' }, trouble: 'validation failed', times: 1 })
+  await collector.request(userId)
+  await eventually(
+    async () =>
+      (await client.query(`select from sluice.job where kind = 'github.commits' and attempt > 0 and error is not null`)).rows
+        .length > 0,
+  )
+  const tables = await client.query(
+    `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('sluice', 'collector')`,
+  )
+  expect(tables.rows.length).toBeGreaterThan(20)
+  for (const { name } of tables.rows as { name: string }[])
+    expect(
+      (await client.query(`select from ${name} t where t::text like '%' || $1 || '%'`, [sim.tokenOf(login)])).rows,
+      name,
+    ).toEqual([])
 })
