@@ -34,6 +34,9 @@ export type FieldName =
   | 'keepDays'
   | 'lease'
   | 'grace'
+  | 'githubUrl'
+  | 'githubFloor'
+  | 'collectDaily'
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 export const logFormats = ['auto', 'pretty', 'json'] as const
@@ -176,5 +179,32 @@ export const fields: readonly Field[] = [
     write: 'a duration up to 1h, such as 30s',
     fallback: '30s',
     text: 'plain',
+  },
+  {
+    name: 'githubUrl',
+    flag: '--github-url <url>',
+    variable: 'GITHUB_API_URL',
+    about: 'address of the GitHub API; https://HOST/api/v3 for GitHub Enterprise, or that of `sluice github-sim`',
+    write: 'an address such as https://api.github.com',
+    fallback: 'https://api.github.com',
+    text: 'plain',
+  },
+  {
+    name: 'githubFloor',
+    flag: '--github-floor <units>',
+    variable: 'SLUICE_GITHUB_FLOOR',
+    about: "how much of each user's hourly budget is left to their other tools",
+    write: 'a whole number from 0 to 4999, such as 100',
+    fallback: '100',
+    text: 'number',
+  },
+  {
+    name: 'collectDaily',
+    flag: '--collect-daily <on|off>',
+    variable: 'SLUICE_COLLECT_DAILY',
+    about: 'collect every user once a day',
+    write: 'on or off; true or false in the file',
+    fallback: 'on',
+    text: 'boolean',
   },
 ]

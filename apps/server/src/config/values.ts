@@ -22,6 +22,9 @@ export interface Values {
   readonly keepDays: number
   readonly lease: Duration
   readonly grace: Duration
+  readonly githubUrl: string
+  readonly githubFloor: number
+  readonly collectDaily: boolean
 }
 
 const port = z.int().min(0).max(65_535)
@@ -50,6 +53,9 @@ export const schemas: { readonly [Name in FieldName]: z.ZodType<Values[Name]> } 
   keepDays: z.int().min(1).max(3_650),
   lease: durationBetween(500, 600_000),
   grace: durationBetween(0, 3_600_000),
+  githubUrl: z.string().refine(isWebAddress),
+  githubFloor: z.int().min(0).max(4_999),
+  collectDaily: z.boolean(),
 }
 
 /** What cannot be read stays as it is, and the schema refuses it. */
@@ -86,6 +92,13 @@ function readPools(text: string): Record<string, PoolSize> | undefined {
 
 function isPostgresUrl(text: string): boolean {
   return URL.canParse(text) && ['postgres:', 'postgresql:', 'socket:'].includes(new URL(text).protocol)
+}
+
+/** Tokens are sent there, so a name and a password have no business in it. */
+function isWebAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password, search, hash } = new URL(text)
+  return ['https:', 'http:'].includes(protocol) && username + password + search + hash === ''
 }
 
 function durationBetween(leastMs: number, mostMs: number): z.ZodType<Duration> {

@@ -4,6 +4,7 @@
  * Read from the top: limits, what every answer carries, who refuses how, then the routes, one file a noun.
  */
 import { randomUUID } from 'node:crypto'
+import type { Collector } from '@sluice/collector'
 import { type Clock, type Engine, systemClock } from '@sluice/engine'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
@@ -32,12 +33,13 @@ export interface HttpConfig {
 
 export interface HttpParts {
   readonly engine: Engine
+  readonly collector: Collector
   readonly access: Access
   readonly telemetry: HttpTelemetry
   readonly config?: HttpConfig
 }
 
-export async function createHttp({ engine, access, telemetry, config = {} }: HttpParts): Promise<FastifyInstance> {
+export async function createHttp({ engine, collector, access, telemetry, config = {} }: HttpParts): Promise<FastifyInstance> {
   const limits = { ...defaultLimits, ...config.limits }
   const clock = config.clock ?? systemClock
   const app = fastify({
@@ -83,7 +85,7 @@ export async function createHttp({ engine, access, telemetry, config = {} }: Htt
   })
 
   await describe(app, config.version ?? '0.1.0')
-  addRoutes(routeAdder(app, guard, replays), { engine, access, telemetry, limits, live, guard })
+  addRoutes(routeAdder(app, guard, replays), { engine, collector, access, telemetry, limits, live, guard })
   addDocs(app)
   await app.ready()
   return app

@@ -5,7 +5,7 @@ import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { refusals } from '../access/refusal.ts'
-import { engineProblems, httpProblems } from './problem-table.ts'
+import { collectorProblems, engineProblems, httpProblems } from './problem-table.ts'
 import { tags } from './route.ts'
 
 const intro = `What the command line does, over HTTP.
@@ -88,6 +88,7 @@ function withBody(operation: Operation): Operation {
 function problemList(): readonly { code: string; status: number; title: string; detail?: string }[] {
   const all: Record<string, { status: number; title: string; detail?: string }> = {
     ...engineProblems,
+    ...collectorProblems,
     ...refusals,
     ...httpProblems,
   }

@@ -4,6 +4,7 @@
  * Codes of the engine keep their name, so that a program reads the same word from `engine.enqueue` and from a POST. `detail` comes from whoever
  * refuses; rows with a `detail` always say the same, because what lies below is nobody's business.
  */
+import type { CollectorErrorCode } from '@sluice/collector'
 import type { ErrorCode } from '@sluice/engine'
 
 export interface ProblemRow {
@@ -62,13 +63,29 @@ export const engineProblems: Readonly<Record<ErrorCode, ProblemRow>> = {
   },
   MASTER_KEY_INVALID: mistake,
   MASTER_KEY_UNKNOWN: mistake,
-  SECRETS_OFF: mistake,
+  SECRETS_OFF: {
+    status: 503,
+    title: 'This server keeps no secrets',
+    detail: 'Tokens are stored sealed, and this server has no master key. Start it with SLUICE_MASTER_KEY, the same for every process.',
+  },
   SECRET_UNREADABLE: mistake,
   UNKNOWN_SECRET: { status: 404, title: 'No such secret' },
   HANDLER_TIMED_OUT: mistake,
   OWN_PROCESS_DIED: mistake,
   WORKER_LOST: mistake,
   POISON: mistake,
+}
+
+/** Exhaustive, like that of the engine. */
+export const collectorProblems: Readonly<Record<CollectorErrorCode, ProblemRow>> = {
+  UNKNOWN_USER: { status: 404, title: 'No such user' },
+  LOGIN_UNKNOWN: { status: 422, title: 'GitHub knows no such login' },
+  TOKEN_WRONG_SHAPE: { status: 422, title: 'This is no GitHub token' },
+  TOKEN_REFUSED: { status: 422, title: 'GitHub refuses the token' },
+  TOKEN_OF_ANOTHER: { status: 422, title: 'The token belongs to somebody else' },
+  TOKEN_WITHOUT_RIGHTS: { status: 422, title: 'The token may not read what is collected' },
+  COLLECTION_ACTIVE: { status: 409, title: 'A collection is under way' },
+  GITHUB_AWAY: { status: 503, title: 'GitHub does not answer', retryAfterSeconds: 30 },
 }
 
 /** What HTTP itself has to refuse. */

@@ -4,10 +4,11 @@
  * Whatever was thrown comes out as one: a known error by its row of the table, anything else as UNEXPECTED, with its reason in the log and
  * never in the answer.
  */
+import { CollectorError } from '@sluice/collector'
 import { explainConnect, isTransient, SluiceError } from '@sluice/engine'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { engineProblems, type HttpProblemCode, httpProblems, type ProblemRow } from './problem-table.ts'
+import { collectorProblems, engineProblems, type HttpProblemCode, httpProblems, type ProblemRow } from './problem-table.ts'
 
 export const problemSchema = z
   .object({
@@ -66,7 +67,8 @@ export function explainError(error: unknown): Refused & { readonly unexpected?: 
   if (error instanceof HttpRefusal) return error.refused
   if (hasZodFastifySchemaValidationErrors(error)) return explainFields(error)
   const known = explainConnect(error)
-  if (known instanceof SluiceError) return explainSluice(known)
+  if (known instanceof SluiceError) return explainKnown(known, engineProblems[known.code])
+  if (error instanceof CollectorError) return explainKnown(error, collectorProblems[error.code])
   const code = codeOf(error)
   const ours = fastifyCodes[code]
   if (ours) return plain(ours)
@@ -79,8 +81,7 @@ function plain(code: HttpProblemCode): Refused {
   return { code, row, detail: row.detail ?? row.title }
 }
 
-function explainSluice(error: SluiceError): Refused & { unexpected?: boolean } {
-  const row = engineProblems[error.code]
+function explainKnown(error: SluiceError | CollectorError, row: ProblemRow): Refused & { unexpected?: boolean } {
   const { field, problem, run } = error.details
   return {
     code: error.code,

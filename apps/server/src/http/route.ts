@@ -60,6 +60,8 @@ export const tags = {
   workers: 'Processes that work, and the one that leads.',
   schedules: 'Cron expressions that enqueue jobs.',
   published: 'Events: what happened, and who subscribes.',
+  users: 'GitHub accounts whose activity is collected, and their collections.',
+  statistics: 'How users score.',
   overview: 'The state of everything, and live updates.',
   access: 'Keys, sign-in, audit.',
   health: 'For probes and scrapers.',

@@ -3,11 +3,13 @@
  * at a database never changes it. A program with an engine of its own has no tables of the server; whoever only looks at jobs does not miss them.
  */
 import { hostname } from 'node:os'
+import type { Collector } from '@sluice/collector'
 import { createEngine, type Engine, type Log, standardErrorLog } from '@sluice/engine'
 import type { LocalPostgres } from '@sluice/local-postgres'
 import { Access } from '../access/access.ts'
 import type { Config } from '../config/read-config.ts'
 import { serverMigrations } from '../migrations.ts'
+import { partsOfCollector } from './collector.ts'
 import { openKeyRing } from './master-key.ts'
 import { openDatabase } from './open-database.ts'
 
@@ -15,6 +17,8 @@ export interface System {
   readonly engine: Engine
   /** Stands on the server's tables: for those who wished for them. */
   readonly access: Access
+  /** Stands on the collector's tables: for those who wished for it. */
+  readonly collector: Collector
   /** Address of the database. */
   readonly url: string
   /** The server, if it is a local one. */
@@ -28,14 +32,19 @@ export interface SystemWishes {
   readonly secrets?: boolean
   /** Whether the command needs the tables of the server: keys, audit. Where they are missing it is told to migrate. */
   readonly tables?: boolean
+  /** Whether the command collects, or looks at what was collected. */
+  readonly collects?: boolean
 }
 
 export async function openSystem(config: Config, { log = standardErrorLog, ...wishes }: SystemWishes = {}): Promise<System> {
   const secrets = wishes.secrets ? await openKeyRing(config, { make: false }) : undefined
   const database = await openDatabase(config, { make: false, say: () => {} })
+  const { open, ...parts } = partsOfCollector(config)
   const engine = createEngine({
+    // Its kinds are known, so that requests are checked; nothing is stored but what every process of this version stores.
+    ...(wishes.collects ? { ...parts, schedules: [] } : {}),
     database: database.url,
-    migrations: wishes.tables ? [serverMigrations] : [],
+    migrations: [...(wishes.tables ? [serverMigrations] : []), ...(wishes.collects ? parts.migrations : [])],
     migrates: false,
     name: onlooker(),
     pools: {},
@@ -47,6 +56,7 @@ export async function openSystem(config: Config, { log = standardErrorLog, ...wi
   return {
     engine,
     access: new Access(engine, { requireKeys: config.requireKeys }),
+    collector: open(engine),
     url: database.url,
     local: database.local,
     async stop() {

@@ -7,23 +7,27 @@
  * | server | yes | | |
  * | worker | health only | yes | |
  * | scheduler | health only | | yes |
+ * | alone | | yes | yes |
  *
+ * `alone` is a command that does its own work because nobody else is there to do it.
  * Any number of each works on one database. The heavy parts are imported by the roles that have them.
  */
 import { hostname } from 'node:os'
+import type { Collector, CollectorParts } from '@sluice/collector'
 import { createEngine, type Engine, type EngineOptions, type KeyRing } from '@sluice/engine'
 import type { FoundDatabase } from '@sluice/local-postgres'
 import { Access } from '../access/access.ts'
 import type { Config } from '../config/read-config.ts'
 import { serverMigrations } from '../migrations.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
+import { partsOfCollector } from './collector.ts'
 import { addressOf, explain, listen } from './listen.ts'
 import { type Loaded, loadModules } from './load-modules.ts'
 import { openKeyRing } from './master-key.ts'
 import { openDatabase } from './open-database.ts'
 import { ping } from './ping.ts'
 
-export type RoleName = 'up' | 'server' | 'worker' | 'scheduler'
+export type RoleName = 'up' | 'server' | 'worker' | 'scheduler' | 'alone'
 
 interface Duties {
   readonly api: boolean
@@ -36,10 +40,12 @@ export const roles: Readonly<Record<RoleName, Duties>> = {
   server: { api: true, works: false, leads: false },
   worker: { api: false, works: true, leads: false },
   scheduler: { api: false, works: false, leads: true },
+  alone: { api: false, works: true, leads: true },
 }
 
 export interface Running {
   readonly engine: Engine
+  readonly collector: Collector
   readonly database: FoundDatabase
   /** Where it listens, if it does. */
   readonly address: string | undefined
@@ -69,9 +75,11 @@ export async function startRole(role: RoleName, config: Config, wishes: RoleWish
     const database = await openDatabase(config, { make: true, say })
     closers.push(() => database.stop())
     const secrets = await openKeyRing(config, { make: true })
-    const engine = createEngine(engineOptions(role, config, { modules, url: database.url, telemetry, secrets }))
+    const collecting = partsOfCollector(config)
+    const engine = createEngine(engineOptions(role, config, { modules, collecting, url: database.url, telemetry, secrets }))
+    const collector = collecting.open(engine)
     const access = new Access(engine, { requireKeys: config.requireKeys })
-    const parts = { engine, access, telemetry }
+    const parts = { engine, collector, access, telemetry }
     // Probes are answered from before the first heartbeat until after the last job: a process that takes its time to stop is not dead.
     const health = roles[role].api ? undefined : await openHealth(parts, config, closers)
     closers.push(() => engine.stop())
@@ -79,7 +87,7 @@ export async function startRole(role: RoleName, config: Config, wishes: RoleWish
     const firstKey = roles[role].api && config.requireKeys ? await access.keys.firstAdminKey() : undefined
     const address = roles[role].api ? await openApi(parts, config, closers, wishes.version) : health
     let stopping: Promise<void> | undefined
-    return { engine, database, address, firstKey: firstKey?.text.reveal(), stop: () => (stopping ??= stop()) }
+    return { engine, collector, database, address, firstKey: firstKey?.text.reveal(), stop: () => (stopping ??= stop()) }
   } catch (error) {
     await stop()
     throw error
@@ -102,6 +110,7 @@ async function openTelemetry(
 
 interface Parts {
   readonly engine: Engine
+  readonly collector: Collector
   readonly access: Access
   readonly telemetry: Telemetry
 }
@@ -129,18 +138,27 @@ async function openApi(parts: Parts, { host, port }: Config, closers: Closers, v
 
 interface Ingredients {
   readonly modules: Loaded
+  readonly collecting: CollectorParts
   readonly url: string
   readonly telemetry: Telemetry
   readonly secrets: KeyRing | undefined
 }
 
-function engineOptions(role: RoleName, config: Config, { modules, url, telemetry, secrets }: Ingredients): EngineOptions {
+function engineOptions(
+  role: RoleName,
+  config: Config,
+  { modules, collecting, url, telemetry, secrets }: Ingredients,
+): EngineOptions {
   const { works, leads } = roles[role]
   return {
-    ...modules,
-    kinds: [ping, ...modules.kinds],
+    kinds: [ping, ...collecting.kinds, ...modules.kinds],
+    runs: [...collecting.runs, ...modules.runs],
+    schedules: [...collecting.schedules, ...modules.schedules],
+    events: [...collecting.events, ...modules.events],
+    lanes: { ...collecting.lanes, ...modules.lanes },
+    services: { ...modules.services, ...collecting.services },
     database: url,
-    migrations: [serverMigrations],
+    migrations: [serverMigrations, ...collecting.migrations],
     name: `${role} ${hostname()}:${process.pid}`,
     pools: works ? config.pools : {},
     lead: leads,

@@ -3,6 +3,8 @@
  */
 import type { AddRoute } from '../route.ts'
 import { addAccessRoutes } from './access.ts'
+import { addCollectionRoutes } from './collections.ts'
+import { addExportRoute } from './export.ts'
 import type { Ground } from './ground.ts'
 import { addHealthRoutes } from './health.ts'
 import { addJobDeeds } from './job-deeds.ts'
@@ -14,6 +16,8 @@ import { addOwnerRoutes } from './owners.ts'
 import { addPublishedRoutes } from './published.ts'
 import { addRunRoutes } from './runs.ts'
 import { addScheduleRoutes } from './schedules.ts'
+import { addStatisticsRoutes } from './statistics.ts'
+import { addUserRoutes } from './users.ts'
 import { addWorkerRoutes } from './workers.ts'
 
 export function addRoutes(add: AddRoute, ground: Ground): void {
@@ -26,6 +30,10 @@ export function addRoutes(add: AddRoute, ground: Ground): void {
   addWorkerRoutes(add, ground)
   addScheduleRoutes(add, ground)
   addPublishedRoutes(add, ground)
+  addUserRoutes(add, ground)
+  addCollectionRoutes(add, ground)
+  addStatisticsRoutes(add, ground)
+  addExportRoute(add, ground)
   addOverviewRoutes(add, ground)
   addLiveRoute(add, ground)
   addAccessRoutes(add, ground)

@@ -1,6 +1,7 @@
 /**
  * What routes stand on.
  */
+import type { Collector } from '@sluice/collector'
 import type { Engine } from '@sluice/engine'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Access } from '../../access/access.ts'
@@ -16,6 +17,7 @@ export interface HttpTelemetry {
 
 export interface Ground {
   readonly engine: Engine
+  readonly collector: Collector
   readonly access: Access
   readonly telemetry: HttpTelemetry
   readonly limits: HttpLimits

@@ -1,0 +1,87 @@
+/**
+ * Users, what is collected of them and how they score, as the API shows them.
+ */
+import { z } from 'zod'
+import { id } from '../fields.ts'
+import { storedError } from './job-schemas.ts'
+import { runState } from './run-schemas.ts'
+
+export const user = z
+  .object({
+    id: id.describe("GitHub's id of the account; it stays when the login changes."),
+    login: z.string(),
+    name: z.string().nullable(),
+    tokenState: z.enum(['ok', 'refused']).describe('refused: GitHub does not take the token any more; all of it waits for a new one.'),
+    tokenRefusedAt: z.date().nullable(),
+    tokenRefusal: z.string().nullable().describe('What GitHub said.'),
+    strategy: z.enum(['graphql', 'rest']).nullable().describe('Null: the one for all.'),
+    registeredAt: z.date(),
+    lastRun: id.nullable(),
+  })
+  .meta({ id: 'User' })
+
+export const collection = z
+  .object({
+    run: z.object({
+      id,
+      state: runState,
+      trigger: z.string().describe('signup, scheduled or manual.'),
+      createdAt: z.date(),
+      finishedAt: z.date().nullable(),
+      error: storedError.nullable(),
+    }),
+    kinds: z.array(z.object({ kind: z.string(), total: z.int(), done: z.int(), failed: z.int() })),
+    quota: z.array(
+      z.object({
+        resource: z.enum(['core', 'graphql']),
+        remaining: z.int().nullable().describe('As GitHub said last; null before the first answer.'),
+        limit: z.int().nullable(),
+        resetAt: z.date().nullable(),
+        holdUntil: z.date().nullable().describe('A limit was hit: nothing is sent before.'),
+        paused: z.string().nullable().describe('The reason.'),
+      }),
+    ),
+    remainingJobs: z.int(),
+    expectedEnd: z.date().nullable().describe('From the pace so far and from what is left of the budgets.'),
+  })
+  .meta({ id: 'Collection' })
+
+export const userStatistics = z
+  .object({
+    userId: id,
+    run: id.describe('The collection that they were computed from.'),
+    formula: z.int().describe('Version of the formula; docs/scores.md explains each.'),
+    computedAt: z.date(),
+    commits: z.int(),
+    additions: z.int(),
+    deletions: z.int(),
+    activeDays: z.int(),
+    longestStreak: z.int(),
+    currentStreak: z.int(),
+    issuesSolved: z.int(),
+    pullRequests: z.int().describe("Merged into others' repositories."),
+    pullRequestWeight: z.number(),
+    activity: z.number(),
+    impact: z.number(),
+    score: z.number(),
+  })
+  .meta({ id: 'UserStatistics' })
+
+export const rankedUser = userStatistics.extend({ rank: z.int(), login: z.string() }).meta({ id: 'RankedUser' })
+
+export const globalStatistics = z
+  .object({
+    run: id,
+    formula: z.int(),
+    computedAt: z.date(),
+    users: z.int(),
+    repositories: z.int(),
+    commits: z.int(),
+    additions: z.int(),
+    deletions: z.int(),
+    issuesSolved: z.int(),
+    pullRequests: z.int(),
+    meanScore: z.number(),
+    medianScore: z.number(),
+  })
+  .meta({ id: 'GlobalStatistics' })
