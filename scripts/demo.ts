@@ -1,26 +1,28 @@
 /**
- * `npm run demo`: three worker processes on a local PostgreSQL, orders that fan out, tenants with budgets, and what can go wrong on purpose. At the
- * end the proof that nothing was lost, done twice or overdrawn; the exit code says so too. `-- --exit` ends there, otherwise the workers go on until Ctrl-C.
+ * `npm run demo`: the whole thing on one machine. A PostgreSQL, a GitHub with five people in it, `sluice up` three times over, and what can go wrong on purpose.
+ * At the end the proof that what was collected is what there is; the exit code says so too. `-- --exit` ends there, otherwise all goes on until Ctrl-C.
  *
  * Everything lives in a temporary folder and is gone afterwards, however the demo ends.
  */
 import { randomUUID } from 'node:crypto'
-import { rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { collectorParts } from '@sluice/collector'
+import { createEngine, generateMasterKey, KeyRing, silentLog } from '@sluice/engine'
+import { type GithubSim, startGithubSim } from '@sluice/github-sim'
 import { startLocalPostgres } from '@sluice/local-postgres'
+import { Clerk } from './demo/clerk.ts'
 import { Crew } from './demo/crew.ts'
-import { leaseMs } from './demo/link.ts'
+import { floor, latencyMs, leaseMs, limit, people, windowMs } from './demo/people.ts'
 import { holds } from './demo/proof.ts'
 import { openScreen } from './demo/screen.ts'
-import { Shop } from './demo/shop.ts'
 import { Stage } from './demo/stage.ts'
-import { keepGoing, orders, tellStory } from './demo/story.ts'
-import { TariffServer } from './demo/tenants.ts'
+import { tellStory } from './demo/story.ts'
 
-const workers = 3
-const refreshMs = 200
+const processes = 3
+const refreshMs = 250
 const exits = process.argv.includes('--exit')
 
 const ending = new AbortController()
@@ -29,56 +31,66 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, ()
 process.stdout.on('error', () => ending.abort())
 const { signal } = ending
 
-const dataFolder = join(tmpdir(), `sluice-demo-${randomUUID().slice(0, 8)}`)
-const closers: (() => unknown)[] = [() => rmSync(dataFolder, { recursive: true, force: true, maxRetries: 5 })]
+const folder = join(tmpdir(), `sluice-demo-${randomUUID().slice(0, 8)}`)
+const closers: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })]
 try {
   process.exitCode = await run()
 } catch (error) {
   if (!signal.aborted) throw error
   process.exitCode ??= 130
 } finally {
+  ending.abort()
   for (const close of closers.toReversed()) await close()
 }
 
 async function run(): Promise<number> {
-  console.log('Starting PostgreSQL in a temporary folder …')
-  const server = await startLocalPostgres({ dataFolder })
+  console.log('Starting PostgreSQL and a GitHub in a temporary folder …')
+  mkdirSync(folder, { mode: 0o711 }) // as root, the server runs under another account
+  const server = await startLocalPostgres({ dataFolder: join(folder, 'postgres') })
   closers.push(() => rmSync(server.socketFolder, { recursive: true, force: true }))
   closers.push(() => server.stop())
+  const sim = await startGithubSim({ people: [...people], seed: 1, windowMs, limit, graphqlLimit: limit, latencyMs })
+  closers.push(() => sim.stop())
+
+  const masterKey = generateMasterKey()
+  const { open, ...parts } = collectorParts({ github: { baseUrl: sim.url }, daily: false, floor })
+  const secrets = KeyRing.fromText(masterKey)
+  const engine = createEngine({ ...parts, database: server.url, pools: {}, lead: false, secrets, log: silentLog })
+  closers.push(() => engine.stop())
+  await engine.migrate()
 
   const screen = openScreen(process.stdout, process.env)
   closers.push(() => screen.close())
   const words = {
-    title: `Sluice · ${workers} workers on PostgreSQL ${server.version}, lease ${leaseMs / 1_000} s`,
-    subtitle: `${orders} orders of 3 to 5 items each, some fail or are delayed; three tenants call a server that limits them`,
+    title: `Sluice · ${processes} processes on PostgreSQL ${server.version}, a GitHub with ${people.length} people`,
+    subtitle: `each token may make ${limit} calls in ${windowMs / 1_000} s; a lease is ${leaseMs / 1_000} s`,
   }
-  const tariff = new TariffServer()
-  await tariff.open()
-  closers.push(() => tariff.close())
-  const stage = new Stage(server.url, screen, words, orders, tariff)
-  const shop = new Shop(server.url)
-  closers.push(() => shop.close())
-  await shop.open()
-  const crew = new Crew(server.url, tariff.url, (news) => stage.hear(news))
+  const stage = new Stage({ database: server.url, screen, sim, collector: open(engine), words })
+  const env = {
+    DATABASE_URL: server.url,
+    GITHUB_API_URL: sim.url,
+    SLUICE_GITHUB_FLOOR: String(floor),
+    SLUICE_COLLECT_DAILY: 'off',
+    SLUICE_MASTER_KEY: masterKey,
+    SLUICE_LEASE: `${leaseMs}ms`,
+    SLUICE_GRACE: '5s',
+    SLUICE_LOG_FORMAT: 'json',
+  }
+  const crew = new Crew(env, folder, (news) => stage.hear(news))
   await stage.open(crew)
   closers.push(() => stage.close())
   closers.push(() => crew.close())
-  for (let number = 1; number <= workers; number++) crew.start(number)
+  for (let number = 1; number <= processes; number++) crew.start(number)
 
   const showing = show(stage)
   closers.push(() => showing)
-  const cast = { crew, shop, stage, signal }
-  await tellStory(cast)
-  const proof = await stage.prove()
-  process.exitCode = holds(proof) ? 0 : 1
-  if (!exits) {
-    stage.footer = invitation(server.socketFolder)
-    for (const { number, condition } of crew.members) if (condition === 'stopped') crew.start(number)
-    await keepGoing(cast)
-  }
+  await tellStory({ crew, clerk: new Clerk(crew, signal), sim, stage, signal })
+  const code = holds(await stage.prove()) ? 0 : 1
+  process.exitCode = code
+  stage.footer = ['', `API and documentation: ${crew.address}/docs`, ...(exits ? [] : invitation(crew.address, sim))]
   await stage.refresh()
-  ending.abort()
-  return process.exitCode
+  if (!exits) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+  return code
 }
 
 async function show(stage: Stage): Promise<void> {
@@ -88,12 +100,11 @@ async function show(stage: Stage): Promise<void> {
   }
 }
 
-function invitation(socketFolder: string): string[] {
+function invitation(address: string, sim: GithubSim): string[] {
   return [
-    '',
-    'The workers go on, and an order comes in now and then. In another terminal, try',
-    '  kill -9 PID      of a worker; or kill -STOP PID, and kill -CONT PID later',
-    `  psql -h ${socketFolder} -U sluice`,
+    'All of it goes on. In another terminal, try',
+    `  curl ${address}/api/leaderboard`,
+    `  curl -X POST ${sim.adminUrl}/churn/step`,
     'Ctrl-C ends everything and leaves nothing behind.',
   ]
 }

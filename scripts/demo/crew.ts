@@ -1,13 +1,13 @@
 /**
- * The crew: worker processes, what they were last heard to do, and the ways to make their life hard.
+ * The crew: `sluice up` a few times over, as anybody would start it, what its processes were heard to say, and the ways to make their life hard.
  *
- * A worker keeps its number over its lives; each life is a process. One that ends without being asked to is started again after a moment, as
- * any supervisor would.
+ * A process keeps its number and its port over its lives. One that ends without being asked to is started again after a moment, as any supervisor would.
  */
-import { type ChildProcess, fork } from 'node:child_process'
-import { slots, type WorkerMessage } from './link.ts'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 
-export type Condition = 'starting' | 'working' | 'frozen' | 'killed' | 'stopping' | 'stopped'
+export type Condition = 'starting' | 'working' | 'killed' | 'stopping' | 'stopped'
 
 export interface Member {
   readonly number: number
@@ -15,31 +15,32 @@ export interface Member {
   /** Processes of this number, the living one last. */
   readonly pids: readonly number[]
   readonly condition: Condition
-  readonly running: number
   readonly leads: boolean
-  readonly doing: string
-  readonly heardMs: number
+  readonly address: string
+  /** Jobs that it was heard to end. */
+  readonly done: number
 }
 
 export interface CrewNews {
   readonly number: number
   readonly event: string
-  readonly fields: Record<string, unknown>
+  readonly fields: Readonly<Record<string, unknown>>
 }
 
-const program = new URL('./worker.js', import.meta.url)
+const program = fileURLToPath(new URL('../../../apps/cli/bin/sluice.js', import.meta.url))
 const restartMs = 1_200
 
 export class Crew {
-  readonly #database: string
-  readonly #server: string
+  readonly #env: Readonly<Record<string, string>>
+  readonly #cwd: string
   readonly #tell: (news: CrewNews) => void
   readonly #members = new Map<number, Member>()
   #closed = false
 
-  constructor(database: string, server: string, tell: (news: CrewNews) => void) {
-    this.#database = database
-    this.#server = server
+  /** `env` is all that the processes are told. */
+  constructor(env: Readonly<Record<string, string>>, cwd: string, tell: (news: CrewNews) => void) {
+    this.#env = env
+    this.#cwd = cwd
     this.#tell = tell
   }
 
@@ -51,27 +52,40 @@ export class Crew {
     return this.members.find(({ leads, condition }) => leads && condition === 'working')?.number
   }
 
-  /** The number of the worker that this process is, or was. */
+  /** One that answers. */
+  get address(): string {
+    return this.members.find(({ condition }) => condition === 'working')?.address ?? ''
+  }
+
+  /** The number of the member that this process is, or was. */
   numberOf(pid: number): number | undefined {
     return this.members.find(({ pids }) => pids.includes(pid))?.number
   }
 
   start(number: number): void {
     if (this.#closed) return
-    const child = fork(program, [this.#database, this.#server], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-    const pids = [...(this.#members.get(number)?.pids ?? []), child.pid ?? 0]
-    const heardMs = performance.now()
+    const before = this.#members.get(number)
+    const port = before?.address ? new URL(before.address).port : '0'
+    const child = spawn(process.execPath, [program, 'up', '--json', '--port', port], {
+      cwd: this.#cwd,
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: process.env['TMPDIR'], ...this.#env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     this.#members.set(number, {
       number,
       process: child,
-      pids,
+      pids: [...(before?.pids ?? []), child.pid ?? 0],
       condition: 'starting',
-      running: 0,
       leads: false,
-      doing: '',
-      heardMs,
+      address: before?.address ?? '',
+      done: before?.done ?? 0,
     })
-    child.on('message', (message) => this.#hear(number, child, message as WorkerMessage))
+    let greeting = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      greeting += text
+      if (greeting.includes('\n}\n')) this.#ready(number, child, (JSON.parse(greeting) as { address: string }).address)
+    })
+    createInterface({ input: child.stderr }).on('line', (line) => this.#hear(number, child, line))
     child.once('exit', (code, signal) => this.#ended(number, child, signal ?? `code ${code}`))
   }
 
@@ -79,15 +93,7 @@ export class Crew {
     this.#signal(number, 'SIGKILL', { condition: 'killed', leads: false })
   }
 
-  freeze(number: number): void {
-    this.#signal(number, 'SIGSTOP', { condition: 'frozen' })
-  }
-
-  wakeUp(number: number): void {
-    this.#signal(number, 'SIGCONT', { condition: 'working' })
-  }
-
-  /** Stops a worker in order; it is not started again. */
+  /** Stops a process in order; it is not started again. */
   async stop(number: number): Promise<void> {
     const child = this.#members.get(number)?.process
     if (!child || hasEnded(child)) return
@@ -96,7 +102,7 @@ export class Crew {
     await ended
   }
 
-  /** All processes are gone when this resolves, the frozen ones too. */
+  /** All processes are gone when this resolves. */
   async close(): Promise<void> {
     this.#closed = true
     await Promise.all(
@@ -114,20 +120,26 @@ export class Crew {
     this.#change(number, change)
   }
 
-  #hear(number: number, child: ChildProcess, message: WorkerMessage): void {
+  #ready(number: number, child: ChildProcess, address: string): void {
+    if (this.#members.get(number)?.process === child) this.#change(number, { condition: 'working', address })
+  }
+
+  /** Lines of the log are JSON; what else is said is for people. */
+  #hear(number: number, child: ChildProcess, line: string): void {
     const member = this.#members.get(number)
-    if (member?.process !== child) return
-    if (message.type === 'log') return this.#tell({ number, event: message.event, fields: message.fields })
-    const condition = member.condition === 'starting' ? 'working' : member.condition
-    const { running, leads, doing } = message
-    this.#change(number, { condition, heardMs: performance.now(), running: Math.min(running, slots), leads, doing })
+    if (member?.process !== child || !line.startsWith('{')) return
+    const { msg: event, ...fields } = JSON.parse(line) as { msg: string }
+    if (event === 'job done') return this.#change(number, { done: member.done + 1 })
+    if (event === 'leading') this.#change(number, { leads: true })
+    if (event === 'leadership lost') this.#change(number, { leads: false })
+    this.#tell({ number, event, fields })
   }
 
   #ended(number: number, child: ChildProcess, how: string): void {
     const member = this.#members.get(number)
     if (member?.process !== child || this.#closed) return
     if (member.condition === 'stopping') {
-      this.#change(number, { condition: 'stopped', running: 0, leads: false })
+      this.#change(number, { condition: 'stopped', leads: false })
       return this.#tell({ number, event: 'stopped', fields: {} })
     }
     if (member.condition !== 'killed') this.#tell({ number, event: 'died', fields: { how } })

@@ -1,66 +1,78 @@
 /**
- * The proof: what should have happened, compared with what the database says has happened.
+ * The proof: what the simulator knows to be true, compared with what the database holds.
  *
- * Orders were written in the same transaction as their job, so `demo.orders` is the list of what was promised: each order, and each of its items.
- * Every promise must stand exactly once in `demo.effect`, its job in the ledger, and until it does there must be a live job that will see to it. One statement has one
- * snapshot, so the count is right while the workers run as well.
+ * The simulator shares no code with what it judges. It also counted every request that reached it, so that a call past a budget cannot hide; and that jobs
+ * took effect once is counted from the engine's ledger.
  */
+import type { GithubSim, GroundTruth } from '@sluice/github-sim'
 import type { Client } from 'pg'
-import { type Tariff, tenants } from './tenants.ts'
 
 export interface Proof {
-  readonly orders: number
-  readonly items: number
-  readonly done: number
-  readonly waiting: number
-  /** Promised, not done, and no job left that would do it. */
-  readonly lost: number
-  /** Done more than once: too many effects, or finished twice in the ledger. */
+  /** Repositories, commits, issues and pull requests that there are. */
+  readonly facts: number
+  /** True, and not stored as it is. */
+  readonly missing: number
+  /** Stored, and not true. */
+  readonly wrong: number
+  /** Jobs that ended more than once. */
   readonly doubled: number
-  /** Done although nobody promised it: an order whose transaction was rolled back. */
-  readonly unexpected: number
-  /** Calls of tenants that are done, and those past a budget: counted by the server that gave it. */
+  /** Jobs that never ended although their run did, and runs that did not complete. */
+  readonly lost: number
+  /** Calls past a budget, of all calls. */
+  readonly overBudget: number
   readonly calls: number
-  readonly overdrawn: number
-  readonly windows: number
+  /** Attempts that ended with their process. */
   readonly rescued: number
-  readonly retried: number
+  readonly runs: number
 }
 
-const count = `
-  with promise as (
-    select o.id as order_id, item from demo.orders o cross join lateral generate_series(0, o.items) as item),
-  effect as (
-    select order_id, item, count(*) as times,
-           bool_and(exists (select from sluice.job_ledger l where l.id = e.job and l.state = 'succeeded')) as booked
-    from demo.effect e group by order_id, item),
-  live as (
-    select (payload ->> 'order')::int as order_id, coalesce((payload ->> 'item')::int, 0) as item from sluice.job where kind in ('order.place', 'item.pack')),
-  book as (
-    select coalesce(e.booked, false) as done,
-           -- an item waits in a job of its own, or in its order's job as long as that has not fanned out
-           exists (select from live l where l.order_id = p.order_id and l.item in (0, p.item)) as waits
-    from promise p left join effect e using (order_id, item))
-  select (select count(*) from demo.orders)::int as orders,
-         (select coalesce(sum(items), 0) from demo.orders)::int as items,
-         (select count(*) from book where done)::int as done,
-         (select count(*) from book where not done and waits)::int as waiting,
-         (select count(*) from book where not done and not waits)::int as lost,
-         ((select coalesce(sum(times - 1), 0) from effect where times > 1)
-          + (select count(*) - count(distinct (tenant, n)) from demo.call)
-          + (select count(*) - count(distinct id) from sluice.job_ledger where state = 'succeeded'))::int as doubled,
-         ((select count(*) from effect e where not exists (select from demo.orders o where o.id = e.order_id))
-          + (select count(*) from live l where not exists (select from demo.orders o where o.id = l.order_id)))::int as unexpected,
-         (select count(distinct (tenant, n)) from demo.call)::int as calls,
+const stored = `
+  with live as (select id from collector.collection where user_id = $1 and purpose = 'live')
+  select 'repository ' || r.id || ' ' || r.name as fact from collector.repository r join live on live.id = r.collection_id where r.state in ('active', 'empty')
+  union all
+  select 'commit ' || repository_id || ' ' || sha || ' ' || coalesce(author_id, 0) || ' ' || coalesce(additions, -1) || ' ' || coalesce(deletions, -1)
+  from collector.commit join live on live.id = collection_id where gone_at is null
+  union all
+  select 'issue ' || repository_id || ' ' || number || ' ' || state from collector.issue join live on live.id = collection_id where not is_pull_request
+  union all
+  select 'pull request ' || repository_id || ' ' || number || ' ' || case when merged_at is null then state else 'merged' end
+  from collector.pull_request join live on live.id = collection_id`
+
+const engine = `
+  select (select count(*) - count(distinct id) from sluice.job_ledger where state = 'succeeded')::int as doubled,
+         ((select count(*) from sluice.run where state <> 'completed') + (select coalesce(sum(failed), 0) from sluice.run)
+          + (select count(*) from sluice.job))::int as lost,
          (select count(*) from sluice.attempt where outcome = 'lost')::int as rescued,
-         (select count(*) from sluice.attempt where outcome = 'retry')::int as retried`
+         (select count(*) from sluice.run)::int as runs`
 
-export async function countProof(client: Client, { overdrawn, windows }: Tariff): Promise<Proof> {
-  const { rows } = await client.query<Proof>(count)
-  return { ...(rows[0] as Proof), overdrawn, windows }
+export async function countProof(client: Client, sim: GithubSim, users: readonly { id: number; login: string }[]): Promise<Proof> {
+  let [facts, missing, wrong] = [0, 0, 0]
+  for (const { id, login } of users) {
+    const truth = new Set(factsOf(sim.world.groundTruth(login) as GroundTruth))
+    const { rows } = await client.query<{ fact: string }>(stored, [id])
+    const held = new Set(rows.map(({ fact }) => fact))
+    facts += truth.size
+    missing += [...truth].filter((fact) => !held.has(fact)).length
+    wrong += [...held].filter((fact) => !truth.has(fact)).length
+  }
+  const { rows } = await client.query<Pick<Proof, 'doubled' | 'lost' | 'rescued' | 'runs'>>(engine)
+  const { overBudget, requests } = sim.oracle.summary()
+  return { facts, missing, wrong, overBudget, calls: requests, ...(rows[0] as Pick<Proof, 'doubled' | 'lost' | 'rescued' | 'runs'>) }
 }
 
-export const plannedCalls = tenants.reduce((sum, { calls }) => sum + calls, 0)
+function factsOf({ repositories, commits, issues, pulls, ownPulls }: GroundTruth): string[] {
+  const readable = repositories.filter(({ state }) => state === 'ok' || state === 'empty')
+  return [
+    ...readable.map(({ id, name }) => `repository ${id} ${name}`),
+    ...Object.entries(commits).flatMap(([repo, all]) =>
+      all.map(({ sha, authorId, additions, deletions }) => `commit ${repo} ${sha} ${authorId ?? 0} ${additions} ${deletions}`),
+    ),
+    ...Object.entries(issues).flatMap(([repo, all]) => all.map(({ number, state }) => `issue ${repo} ${number} ${state}`)),
+    ...[...Object.values(pulls).flat(), ...ownPulls].map(
+      ({ repoId, number, state, mergedAt }) => `pull request ${repoId} ${number} ${mergedAt === null ? state : 'merged'}`,
+    ),
+  ]
+}
 
-export const holds = ({ orders, items, done, lost, doubled, unexpected, calls, overdrawn }: Proof): boolean =>
-  done === orders + items && lost === 0 && doubled === 0 && unexpected === 0 && calls === plannedCalls && overdrawn === 0
+export const holds = ({ facts, missing, wrong, doubled, lost, overBudget }: Proof): boolean =>
+  facts > 0 && missing + wrong + doubled + lost + overBudget === 0

@@ -2,7 +2,7 @@
  * The screen: shows scenes as they come. On a terminal one frame is drawn over the last; elsewhere what happens is printed line by line, with
  * a word about progress now and then.
  */
-import { drawFrame, proofLines, type Scene } from './frame.ts'
+import { drawFrame, groups, proofLines, type Scene } from './frame.ts'
 import { colours, noColours, seconds } from './ink.ts'
 
 export interface Screen {
@@ -27,7 +27,7 @@ function liveScreen(output: Output): Screen {
   output.write('\u001b[?25l')
   return {
     show(scene) {
-      const lines = drawFrame(scene, output.columns ?? 80, output.rows ?? 24, colours)
+      const lines = drawFrame(scene, output.columns || 80, output.rows || 24, colours)
       const up = height > 0 ? `\u001b[${height}A\r` : ''
       // Each line is erased behind its end and what was below is erased at the end, so nothing flickers.
       output.write(`${up}${lines.map((line) => `${line}\u001b[K\n`).join('')}\u001b[J`)
@@ -58,11 +58,18 @@ function plainScreen(output: Output): Screen {
       }
       if (scene.elapsedMs < progressMs || proved) return
       progressMs += progressEveryMs
-      const { done, planned, running, ready, scheduled } = scene
-      print(
-        `${seconds(scene.elapsedMs).padStart(7)}  ${done} of ${planned} done, ${running} running, ${ready} ready, ${scheduled} scheduled`,
-      )
+      print(`${seconds(scene.elapsedMs).padStart(7)}  ${progressOf(scene)}`)
     },
     close() {},
   }
+}
+
+/** `acorn 34 of 80, birch done …` */
+function progressOf({ people }: Scene): string {
+  return people
+    .map(({ login, bars, mood, note }) => {
+      const [done, total] = (['done', 'total'] as const).map((side) => groups.reduce((sum, one) => sum + bars[one][side], 0))
+      return mood === 'collecting' ? `${login} ${done} of ${total}` : `${login} ${note}`
+    })
+    .join(', ')
 }

@@ -1,83 +1,58 @@
 /**
- * The stage: looks at the database five times a second, puts together what is seen and what was heard, and shows it.
+ * The stage: looks at the database a few times a second, puts together what is seen and what was heard, and shows it.
  */
+import type { Collector, Progress, UserStatistics } from '@sluice/collector'
+import type { GithubSim } from '@sluice/github-sim'
 import { Client } from 'pg'
-import type { Crew, CrewNews, Member } from './crew.ts'
-import type { Happening, Scene, TenantRow, Tone, WorkerRow } from './frame.ts'
+import type { Crew, CrewNews } from './crew.ts'
+import type { groups, Happening, PersonRow, Scene, Tone } from './frame.ts'
 import { jobs } from './ink.ts'
+import { people } from './people.ts'
 import { countProof, type Proof } from './proof.ts'
 import type { Screen } from './screen.ts'
-import { plannedJobs } from './shop.ts'
-import { laneOf, type TariffServer, tenants } from './tenants.ts'
 
-interface Sample {
-  readonly scheduled: number
-  readonly ready: number
-  readonly running: number
-  readonly done: number
-  readonly promised: number
-  readonly doneBy: Readonly<Record<string, number>> | null
-  readonly heldBy: Readonly<Record<string, number>> | null
-  readonly calls: Readonly<Record<string, number>> | null
-  readonly shut: readonly string[]
+interface Person {
+  readonly login: string
+  readonly id: number | undefined
+  readonly progress: Progress | undefined
+  readonly refused: boolean
+  readonly statistics: UserStatistics | undefined
 }
 
 const look = `
-  select count(*) filter (where state = 'scheduled')::int as scheduled, count(*) filter (where state = 'ready')::int as ready,
-         count(*) filter (where state = 'running')::int as running,
-         (select count(*) from demo.effect)::int as done,
-         (select coalesce(sum(1 + items), 0) from demo.orders)::int as promised,
-         (select jsonb_object_agg(pid, n) from (select pid, count(*) as n from demo.effect group by pid) x) as "doneBy",
-         (select jsonb_object_agg(pid, n) from (
-            select split_part(w.name, ':', -1) as pid, count(*) as n
-            from sluice.job j join sluice.worker w on w.id = j.worker
-            where j.state = 'running' group by 1) x) as "heldBy",
-         (select jsonb_object_agg(tenant, n) from (select tenant, count(*) as n from demo.call group by tenant) x) as calls,
-         array(select key from sluice.lane where shut) as shut
-  from sluice.job`
-const paceWindow = 5
-const paceMax = 200
-const silentMs = 900
-const empty: Sample = {
-  scheduled: 0,
-  ready: 0,
-  running: 0,
-  done: 0,
-  promised: 0,
-  doneBy: null,
-  heldBy: null,
-  calls: null,
-  shut: [],
+  select split_part(w.name, ':', -1) as pid, count(*)::int as held
+  from sluice.job j join sluice.worker w on w.id = j.worker
+  where j.state = 'running' group by 1`
+
+export interface StageParts {
+  readonly database: string
+  readonly screen: Screen
+  readonly sim: GithubSim
+  readonly collector: Collector
+  readonly words: { readonly title: string; readonly subtitle: string }
 }
 
 export class Stage {
-  readonly #screen: Screen
-  readonly #words: { title: string; subtitle: string }
-  readonly #planned: number
-  readonly #tariff: TariffServer
+  readonly #parts: StageParts
   readonly #client: Client
   readonly #startMs = performance.now()
   readonly #happenings: Happening[] = []
-  readonly #samples: { atMs: number; done: number }[] = []
-  readonly #pace: number[] = []
+  readonly #limited = new Set<string>()
+  #people: Person[] = people.map(({ login }) => ({
+    login,
+    id: undefined,
+    progress: undefined,
+    refused: false,
+    statistics: undefined,
+  }))
+  #held: Readonly<Record<string, number>> = {}
   #crew: Crew | undefined
-  #last = empty
-  #peak = 0
   proof: Proof | undefined
   footer: readonly string[] = []
 
-  constructor(
-    database: string,
-    screen: Screen,
-    words: { title: string; subtitle: string },
-    orders: number,
-    tariff: TariffServer,
-  ) {
-    this.#tariff = tariff
-    this.#screen = screen
-    this.#words = words
-    this.#planned = plannedJobs(orders)
-    this.#client = new Client({ connectionString: database, application_name: 'demo stage' })
+  constructor(parts: StageParts) {
+    this.#parts = parts
+    this.#client = new Client({ connectionString: parts.database, application_name: 'demo stage' })
     this.#client.on('error', () => {})
   }
 
@@ -85,9 +60,12 @@ export class Stage {
     return performance.now() - this.#startMs
   }
 
-  /** Nothing that was promised is left to do. */
-  get idle(): boolean {
-    return this.#last.promised > 0 && this.#last.scheduled + this.#last.ready + this.#last.running === 0
+  /** Everybody has this many completed collections. */
+  async areDone(times: number): Promise<boolean> {
+    const { rows } = await this.#client.query<{ done: number }>(
+      `select count(*)::int as done from sluice.run where kind = 'collector.collect' and state = 'completed'`,
+    )
+    return (rows[0]?.done ?? 0) >= times * people.length
   }
 
   async open(crew: Crew): Promise<void> {
@@ -95,52 +73,63 @@ export class Stage {
     await this.#client.connect()
   }
 
+  /** From now on this person is shown with what is collected of them. */
+  admit(login: string, id: number): void {
+    this.#people = this.#people.map((one) => (one.login === login ? { ...one, id } : one))
+  }
+
+  /** The share of a person's known jobs that is done. */
+  shareOf(login: string): number {
+    const kinds = this.#people.find((one) => one.login === login)?.progress?.kinds ?? []
+    const total = kinds.reduce((sum, one) => sum + one.total, 0)
+    return total === 0 ? 0 : kinds.reduce((sum, one) => sum + one.done, 0) / total
+  }
+
+  isRefused(login: string): boolean {
+    return this.#people.some((one) => one.login === login && one.refused)
+  }
+
   say(text: string, tone: Tone = 'plain'): void {
     this.#happenings.push({ atMs: this.elapsedMs, text, tone })
   }
 
-  /** What workers and their engines say, in words for the audience; what only matters to operators is left out. */
+  /** What processes say, in words for the audience; what only matters to operators is left out. */
   hear({ number, event, fields }: CrewNews): void {
-    const them = (fields['workers'] as string[] | undefined)?.map((name) => `worker ${this.#crew?.numberOf(pidIn(name)) ?? name}`)
+    const them = (fields['workers'] as string[] | undefined)?.map((name) => `up ${this.#crew?.numberOf(pidIn(name)) ?? name}`)
     switch (event) {
       case 'leading':
-        return this.say(`worker ${number} leads, term ${String(fields['term'])}`)
-      case 'job rescued':
-        return this.#hearRescue(Number(fields['rescued']), them?.join(', ') || 'a lost process')
-      case 'lease lost, coming back':
-        return this.say(`worker ${number} finds its lease over, drops ${jobs(Number(fields['dropped']))} and joins again`, 'good')
-      case 'suspect runs alone':
-        return this.say(`worker ${number} runs job ${String(fields['job'])} alone: two processes died with it`, 'warn')
+        return this.say(`up ${number} leads, term ${String(fields['term'])}`)
+      case 'job rescued': {
+        const rescued = Number(fields['rescued'])
+        if (rescued === 0) return
+        return this.say(`${jobs(rescued)} that ${them?.join(', ') || 'a lost process'} held ${rescued === 1 ? 'is' : 'are'} rescued`, 'good')
+      }
       case 'stopped':
-        return this.say(`worker ${number} has ended its jobs and left`, 'good')
+        return this.say(`up ${number} has ended its jobs and left`, 'good')
       case 'started again':
-        return this.say(`worker ${number} is started again`)
+        return this.say(`up ${number} is started again`)
       case 'died':
-        return this.say(`worker ${number} died: ${String(fields['how'])}`, 'bad')
+        return this.say(`up ${number} died: ${String(fields['how'])}`, 'bad')
     }
   }
 
-  #hearRescue(rescued: number, them: string): void {
-    if (rescued > 0) this.say(`${jobs(rescued)} that ${them} held ${rescued === 1 ? 'is' : 'are'} rescued`, 'good')
-  }
-
-  /** How many jobs the database says a worker holds, in words. */
+  /** How many jobs the database says a process holds, in words. */
   async holdings(number: number): Promise<string> {
     await this.refresh()
     const pid = this.#crew?.members.find((member) => member.number === number)?.pids.at(-1) ?? 0
-    return jobs(this.#last.heldBy?.[pid] ?? 0)
+    return jobs(this.#held[pid] ?? 0)
   }
 
   async refresh(): Promise<void> {
-    const { rows } = await this.#client.query<Sample>(look)
-    this.#last = rows[0] ?? empty
-    this.#peak = Math.max(this.#peak, this.#last.scheduled, this.#last.ready, this.#last.running)
-    this.#measurePace()
-    this.#screen.show(this.#scene())
+    const { rows } = await this.#client.query<{ pid: string; held: number }>(look)
+    this.#held = Object.fromEntries(rows.map(({ pid, held }) => [pid, held]))
+    this.#people = await Promise.all(this.#people.map((one) => this.#lookAt(one)))
+    this.#parts.screen.show(this.#scene())
   }
 
   async prove(): Promise<Proof> {
-    this.proof = await countProof(this.#client, this.#tariff.tariff)
+    const users = this.#people.flatMap(({ id, login }) => (id === undefined ? [] : [{ id, login }]))
+    this.proof = await countProof(this.#client, this.#parts.sim, users)
     return this.proof
   }
 
@@ -148,41 +137,71 @@ export class Stage {
     await this.#client.end()
   }
 
-  #measurePace(): void {
-    this.#samples.push({ atMs: this.elapsedMs, done: this.#last.done })
-    if (this.#samples.length > paceWindow) this.#samples.shift()
-    const [first] = this.#samples
-    const spanMs = this.elapsedMs - (first?.atMs ?? 0)
-    if (first && spanMs > 0) this.#pace.push(((this.#last.done - first.done) / spanMs) * 1_000)
-    if (this.#pace.length > paceMax) this.#pace.shift()
+  async #lookAt(person: Person): Promise<Person> {
+    if (person.id === undefined) return person
+    const { collector } = this.#parts
+    const [progress, user] = await Promise.all([collector.progress(person.id), collector.users.find(person.id)])
+    const ended = progress?.run.state === 'completed'
+    const statistics = ended ? await collector.statistics.user(person.id) : undefined
+    if (isLimited(progress) && !this.#limited.has(person.login)) {
+      this.#limited.add(person.login)
+      this.say(`the budget of ${person.login} is used up: its lane waits for the next window, nothing else does`, 'warn')
+    }
+    return { ...person, progress, statistics, refused: user?.tokenState === 'refused' }
   }
 
   #scene(): Scene {
-    const workers = (this.#crew?.members ?? []).map((member) => this.#row(member))
     return {
-      ...this.#last,
-      ...this.#words,
-      planned: Math.max(this.#planned, this.#last.promised),
+      ...this.#parts.words,
       elapsedMs: this.elapsedMs,
-      peak: this.#peak,
-      pace: this.#pace,
-      workers,
-      tenants: tenants.map(({ name, calls }): TenantRow => {
-        const waits = this.#last.shut.includes(laneOf(name))
-        return { name, calls, done: this.#last.calls?.[name] ?? 0, waits }
+      people: this.#people.map(rowOf),
+      processes: (this.#crew?.members ?? []).map(({ number, pids, condition, leads, done }) => {
+        const pid = pids.at(-1) ?? 0
+        return { number, pid, condition, leads, done, held: this.#held[pid] ?? 0 }
       }),
       happenings: this.#happenings,
       proof: this.proof,
       footer: this.footer,
     }
   }
+}
 
-  #row({ number, pids, condition, running, leads, doing, heardMs }: Member): WorkerRow {
-    const done = pids.reduce((sum, pid) => sum + (this.#last.doneBy?.[pid] ?? 0), 0)
-    const pid = pids.at(-1) ?? 0
-    const silent = condition === 'working' && performance.now() - heardMs > silentMs
-    return { number, pid, condition, silent, running, held: this.#last.heldBy?.[pid] ?? 0, leads, doing, done }
+function rowOf({ login, id, progress, refused, statistics }: Person): PersonRow {
+  const [mood, note] = moodOf({ id, progress, refused, statistics })
+  const known = progress?.quota.filter(({ remaining, limit }) => remaining !== null && limit !== null) ?? []
+  const tightest = known.toSorted((a, b) => (a.remaining ?? 0) - (b.remaining ?? 0))[0]
+  return {
+    login,
+    bars: barsOf(progress),
+    quota: tightest && { remaining: tightest.remaining ?? 0, limit: tightest.limit ?? 0 },
+    mood,
+    note,
   }
+}
+
+function moodOf({ id, progress, refused, statistics }: Omit<Person, 'login'>): [PersonRow['mood'], string] {
+  if (refused) return ['refused', 'token refused']
+  if (statistics) return ['done', `score ${statistics.score.toFixed(1)}`]
+  if (id === undefined || !progress) return ['waiting', id === undefined ? '' : 'registered']
+  if (isLimited(progress)) return ['limited', 'waits for budget']
+  return ['collecting', progress.run.state === 'finalizing' ? 'counts the score' : 'collects']
+}
+
+function isLimited(progress: Progress | undefined): boolean {
+  return progress?.quota.some(({ remaining, holdUntil }) => remaining === 0 || holdUntil !== null) ?? false
+}
+
+/** Kinds as the audience knows them: commits, issues and pull requests; all else finds out what there is. */
+function barsOf(progress: Progress | undefined): PersonRow['bars'] {
+  const sums = Object.fromEntries(
+    (['discovery', 'commits', 'issues', 'pulls'] satisfies (typeof groups)[number][]).map((group) => [group, { done: 0, total: 0 }]),
+  ) as Record<(typeof groups)[number], { done: number; total: number }>
+  for (const { kind, done, total } of progress?.kinds ?? []) {
+    const sum = sums[/pull/.test(kind) ? 'pulls' : /issue/.test(kind) ? 'issues' : /commit/.test(kind) ? 'commits' : 'discovery']
+    sum.done += done
+    sum.total += total
+  }
+  return sums
 }
 
 const pidIn = (name: string): number => Number(name.slice(name.lastIndexOf(':') + 1))

@@ -1,77 +1,90 @@
 /**
- * The story: orders keep coming while one worker is killed, one is frozen past its lease, and one is stopped in order. It is over when
- * nothing is left to do.
+ * The story: five people are collected while a process is killed, another one stopped, a repository renamed and a token revoked. When all are done, GitHub
+ * changes a little, and they are collected once more, for next to nothing.
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import type { GithubSim } from '@sluice/github-sim'
+import type { Clerk } from './clerk.ts'
 import type { Crew } from './crew.ts'
-import type { Shop } from './shop.ts'
+import { number } from './ink.ts'
+import { people } from './people.ts'
 import type { Stage } from './stage.ts'
 
 export interface Cast {
   readonly crew: Crew
-  readonly shop: Shop
+  readonly clerk: Clerk
+  readonly sim: GithubSim
   readonly stage: Stage
   readonly signal: AbortSignal
 }
 
-export const orders = 300
-const everyMs = 40
-const limitMs = 60_000
-const scenesMs = { kill: 2_500, freeze: 6_000, wakeUp: 9_200, stop: 11_000 }
+const limitMs = 90_000
+const revoked = 'cedar'
+const renamed = 'acorn'
 
 export async function tellStory(cast: Cast): Promise<void> {
-  const { crew, stage, signal } = cast
-  while (crew.leader === undefined || crew.members.some(({ condition }) => condition !== 'working')) {
-    if (stage.elapsedMs > limitMs) throw new Error('the workers did not start')
-    await delay(50, undefined, { signal })
+  const { crew, clerk, sim, stage } = cast
+  await until(cast, () => crew.leader !== undefined && crew.members.every(({ condition }) => condition === 'working'))
+  const ids = new Map<string, number>()
+  for (const { login } of people) {
+    const id = await clerk.register(login, sim.tokenOf(login))
+    ids.set(login, id)
+    stage.admit(login, id)
   }
-  await cast.shop.admitTenants()
-  const placing = placeOrders(cast)
-  const playing = play(cast)
-  await Promise.all([placing, playing])
-  while (!stage.idle && stage.elapsedMs < limitMs) await delay(50, undefined, { signal })
+  stage.say(`${people.map(({ login }) => login).join(', ')} are registered with their tokens, over the API`)
+  await Promise.all([killAndStop(cast), rename(cast), revokeAndRotate(cast, ids.get(revoked) ?? 0)])
+  await until(cast, () => stage.areDone(1))
+  const { units } = sim.oracle.summary()
+  stage.say(`everybody is collected: ${number(units)} units of quota`, 'good')
+  await collectAgain(cast, [...ids.values()], units)
 }
 
-/** Until Ctrl-C: an order now and then, so that there is something to disturb. */
-export async function keepGoing({ stage, shop, signal }: Cast): Promise<void> {
-  for (;;) {
-    await shop.takeOrder()
-    await stage.prove()
-    await delay(700, undefined, { signal })
-  }
-}
-
-async function placeOrders({ shop, stage, signal }: Cast): Promise<void> {
-  const openedMs = stage.elapsedMs
-  for (let taken = 1; taken <= orders; taken++) {
-    await shop.takeOrder()
-    // By the clock, so that a slow machine does not make the story longer.
-    await delay(Math.max(0, openedMs + taken * everyMs - stage.elapsedMs), undefined, { signal })
-  }
-  stage.say(`the shop closes: ${orders} orders taken, ${shop.rolledBack} more were rolled back`)
-}
-
-async function play({ crew, stage, signal }: Cast): Promise<void> {
-  const openedMs = stage.elapsedMs
-  const until = async (atMs: number): Promise<void> =>
-    delay(Math.max(0, openedMs + atMs - stage.elapsedMs), undefined, { signal })
-
-  await until(scenesMs.kill)
+async function killAndStop({ crew, stage, ...cast }: Cast): Promise<void> {
+  const all = { crew, stage, ...cast }
+  await until(all, () => stage.shareOf(renamed) > 0.15)
   const killed = crew.leader ?? 1
-  stage.say(`worker ${killed}, which leads, is killed with kill -9 while it holds ${await stage.holdings(killed)}`, 'bad')
+  stage.say(`up ${killed}, which leads, is killed with kill -9 while it holds ${await stage.holdings(killed)}`, 'bad')
   crew.kill(killed)
-
-  await until(scenesMs.freeze)
-  const frozen = crew.members.find(({ number, leads }) => number !== killed && !leads)?.number ?? 1
-  stage.say(`worker ${frozen} is frozen (SIGSTOP) while it holds ${await stage.holdings(frozen)}`, 'warn')
-  crew.freeze(frozen)
-
-  await until(scenesMs.wakeUp)
-  stage.say(`worker ${frozen} is woken up (SIGCONT), long after its lease`, 'warn')
-  crew.wakeUp(frozen)
-
-  await until(scenesMs.stop)
-  const stopped = crew.members.find(({ number }) => number !== killed && number !== frozen)?.number ?? 1
-  stage.say(`worker ${stopped} is asked to stop (SIGTERM) while it holds ${await stage.holdings(stopped)}`)
+  await until(all, () => crew.leader !== undefined && crew.members.every(({ condition }) => condition === 'working'))
+  const stopped = crew.members.find(({ number: one, leads }) => one !== killed && !leads)?.number ?? 1
+  stage.say(`up ${stopped} is asked to stop (SIGTERM) while it holds ${await stage.holdings(stopped)}`)
   await crew.stop(stopped)
+}
+
+async function rename({ sim, stage, ...cast }: Cast): Promise<void> {
+  await until({ sim, stage, ...cast }, () => stage.shareOf(renamed) > 0.4)
+  const account = sim.world.byLogin(renamed)
+  const [repo] = account ? sim.world.reposOf(account.id, ['OWNER']) : []
+  if (!repo) return
+  const before = repo.name
+  sim.churn.rename(repo.id)
+  stage.say(`${renamed} renames ${before} to ${repo.name}: walks go by id, so none of them notices`)
+}
+
+async function revokeAndRotate({ sim, stage, clerk, ...cast }: Cast, user: number): Promise<void> {
+  const all = { sim, stage, clerk, ...cast }
+  await until(all, () => stage.shareOf(revoked) > 0.3)
+  sim.chaos.revoke(revoked)
+  stage.say(`${revoked} revokes its token`, 'bad')
+  await until(all, () => stage.isRefused(revoked))
+  stage.say(`GitHub refuses the token of ${revoked}: all that is ${revoked}'s is paused, the others go on`, 'warn')
+  await delay(2_500, undefined, { signal: all.signal })
+  await clerk.rotate(user, sim.chaos.reinstate(revoked, `ghp_${'demo'.repeat(9)}`))
+  stage.say(`${revoked} gets a new token and goes on where it stopped`, 'good')
+}
+
+async function collectAgain(cast: Cast, ids: readonly number[], before: number): Promise<void> {
+  const { sim, clerk, stage } = cast
+  sim.churn.step({ share: 0.02 })
+  stage.say('an hour on GitHub: pushes, closed issues, merges. Everybody is collected again')
+  for (const id of ids) await clerk.collect(id)
+  await until(cast, () => stage.areDone(2))
+  stage.say(`only what changed was read: ${number(sim.oracle.summary().units - before)} units of quota`, 'good')
+}
+
+async function until({ stage, signal }: Cast, holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) {
+    if (stage.elapsedMs > limitMs) throw new Error(`the demo does not come to its end: ${String(holds)}`)
+    await delay(100, undefined, { signal })
+  }
 }

@@ -1,8 +1,8 @@
 /**
  * Retry, cancel or discard all jobs that fit. Counts first and asks; then goes on page by page until nothing is left or the limit is reached.
  */
-import { createInterface } from 'node:readline/promises'
 import type { BulkAction, BulkAnswer, Engine, JobFilter } from '@sluice/engine'
+import { ask } from '../session/ask.ts'
 import { CommandError, exit } from '../session/exit.ts'
 import { filterOf } from '../session/filter.ts'
 import type { Session } from '../session/session.ts'
@@ -33,7 +33,7 @@ export async function bulkJobs({ session, args: [text = ''], options }: Call): P
     )
     return exit.ok
   }
-  if (options['yes'] !== true) await ask(session, `${action} ${count}?`)
+  if (options['yes'] !== true) await ask(session, `${action} ${count}?`, 'add --yes, or look first with --dry-run')
   return doAll(session, engine, { action, filter, max, matched, reason: options['reason'] as string | undefined })
 }
 
@@ -71,17 +71,4 @@ function describeAnswers(answers: Readonly<Record<string, number>>): string {
   return Object.entries(answers)
     .map(([name, times]) => `${times} ${name}`)
     .join(', ')
-}
-
-async function ask(session: Session, question: string): Promise<void> {
-  const { stdin, stderr } = session.process
-  if (!stdin.isTTY)
-    throw new CommandError(
-      exit.usage,
-      'NOT_CONFIRMED',
-      `${question} Nobody is here to answer: add --yes, or look first with --dry-run.`,
-    )
-  const reader = createInterface({ input: stdin, output: stderr })
-  const answer = await reader.question(`${question} [y/N] `, { signal: session.interrupted }).finally(() => reader.close())
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandError(exit.failure, 'NOT_CONFIRMED', 'Nothing was changed.')
 }

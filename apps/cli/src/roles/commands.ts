@@ -1,7 +1,7 @@
 /**
  * up, server, worker, scheduler: the roles as commands, with a flag for every field of the configuration.
  */
-import type { RoleName } from '@sluice/server'
+import type { ServedRole } from '@sluice/server'
 import { fields } from '@sluice/server/fields'
 import type { Act, Choice, Leaf } from '../session/tree.ts'
 
@@ -14,7 +14,7 @@ const flags: Choice[] = fields
 
 const without = (...names: string[]): Choice[] => flags.filter(({ flags }) => !names.some((name) => flags.startsWith(name)))
 
-const load = (role: RoleName) => async (): Promise<Act> => {
+const load = (role: ServedRole) => async (): Promise<Act> => {
   const { runRole } = await import('./run-role.ts')
   return (call) => runRole(role, call)
 }

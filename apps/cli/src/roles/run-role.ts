@@ -3,12 +3,12 @@
  * ran is then rescued when the lease ends.
  */
 import { once } from 'node:events'
-import { type Config, type RoleName, type Running, startRole, withoutPassword } from '@sluice/server'
+import { type Config, type Running, type ServedRole, startRole, withoutPassword } from '@sluice/server'
 import { exit } from '../session/exit.ts'
 import type { Call } from '../session/tree.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
-export async function runRole(role: RoleName, { session }: Call): Promise<number> {
+export async function runRole(role: ServedRole, { session }: Call): Promise<number> {
   const { output, interrupted } = session
   session.stopsInOrder = true
   const config = await session.config()
@@ -25,7 +25,7 @@ export async function runRole(role: RoleName, { session }: Call): Promise<number
   return exit.ok
 }
 
-function describe(role: RoleName, config: Config, { address, firstKey, database }: Running): object {
+function describe(role: ServedRole, config: Config, { address, firstKey, database }: Running): object {
   return {
     role,
     pid: process.pid,
@@ -37,14 +37,14 @@ function describe(role: RoleName, config: Config, { address, firstKey, database 
   }
 }
 
-const doing: Readonly<Record<RoleName, string>> = {
+const doing: Readonly<Record<ServedRole, string>> = {
   up: 'is up',
   server: 'serves the API',
   worker: 'works',
   scheduler: 'stands by to lead',
 }
 
-function greet(role: RoleName, config: Config, { address, firstKey, database }: Running, terminal: Terminal): string {
+function greet(role: ServedRole, config: Config, { address, firstKey, database }: Running, terminal: Terminal): string {
   const where = address ? ` on ${terminal.paint('bold', address)}` : ''
   const store = database.local
     ? `PostgreSQL ${database.local.version} in ${database.local.dataFolder}`
@@ -62,7 +62,7 @@ function describePools({ pools }: Config): string {
     .join(', ')
 }
 
-function nextSteps(role: RoleName, address: string | undefined, firstKey: string | undefined): string[] {
+function nextSteps(role: ServedRole, address: string | undefined, firstKey: string | undefined): string[] {
   if (role === 'worker' || role === 'scheduler') return ['  try   sluice status']
   if (!address) return []
   const key = firstKey ? ' -H "authorization: Bearer $KEY"' : ''

@@ -1,7 +1,7 @@
 /**
  * One call of the command line: its output, its configuration, and the system it works on, opened when first needed and closed at the end.
  */
-import type { Config, System } from '@sluice/server'
+import type { Config, System, SystemWishes } from '@sluice/server'
 import { Output } from './output.ts'
 
 export class Session {
@@ -38,7 +38,7 @@ export class Session {
   }
 
   /** The database of the configuration, with an engine that is not started. */
-  system(wishes: { secrets?: boolean; tables?: boolean } = {}): Promise<System> {
+  system(wishes: SystemWishes = {}): Promise<System> {
     this.#system ??= this.#open(wishes)
     return this.#system
   }
@@ -54,7 +54,7 @@ export class Session {
     await system?.stop()
   }
 
-  async #open(wishes: { secrets?: boolean; tables?: boolean }): Promise<System> {
+  async #open(wishes: SystemWishes): Promise<System> {
     const { openSystem } = await import('@sluice/server')
     const quiet = { info: () => {}, warn: () => {}, error: () => {} }
     const loud = {

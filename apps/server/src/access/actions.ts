@@ -18,7 +18,7 @@ export const actions = {
   'schedules.read': 'read',
   'events.read': 'read',
   'users.read': 'read',
-  'users.export': 'read',
+  'exports.read': 'read',
   'collections.read': 'read',
   'statistics.read': 'read',
   'changes.watch': 'read',

@@ -43,6 +43,9 @@ describe('[O-06] configuration', () => {
       keepDays: 30,
       lease: '10s',
       grace: '30s',
+      githubUrl: 'https://api.github.com',
+      githubFloor: 100,
+      collectDaily: true,
       cwd,
     })
     expect(new Set(Object.values(origins).map(({ from }) => from))).toEqual(new Set(['default']))
@@ -113,6 +116,13 @@ describe('[O-06] configuration', () => {
       {},
       /^DATABASE_URL is not usable: write an/,
     ],
+    [
+      'an address of GitHub with a password',
+      { env: { GITHUB_API_URL: 'https://a:hunter2@b.example' } },
+      {},
+      /^GITHUB_API_URL is not usable: write an address such as https:/,
+    ],
+    ['more floor than budget', { flags: { githubFloor: '5000' } }, {}, /^--github-floor 5000 is not usable: write a whole number/],
     ['a field nobody knows', {}, { prot: 1 }, /^prot in sluice\.config\.json is no field\. Did you mean port\?$/],
     ['a field like no other', {}, { zzzzzzzz: 1 }, /is no field\. There are: database, data,/],
     ['a secret in the file', {}, { masterKey: 'a' }, /does not belong into sluice\.config\.json.*SLUICE_MASTER_KEY/],

@@ -123,7 +123,7 @@ interface Found {
 }
 
 function look(field: Field, { flags, env, inFile, path, cwd }: Where): Found | undefined {
-  const quiet = field.secret || field.name === 'database'
+  const quiet = field.secret || field.name === 'database' || field.name === 'githubUrl'
   const flag = flags[field.name]
   if (flag !== undefined) {
     const place = field.flag?.split(' ')[0] ?? field.name

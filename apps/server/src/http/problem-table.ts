@@ -66,7 +66,8 @@ export const engineProblems: Readonly<Record<ErrorCode, ProblemRow>> = {
   SECRETS_OFF: {
     status: 503,
     title: 'This server keeps no secrets',
-    detail: 'Tokens are stored sealed, and this server has no master key. Start it with SLUICE_MASTER_KEY, the same for every process.',
+    detail:
+      'Tokens are stored sealed, and this server has no master key. Start it with SLUICE_MASTER_KEY, the same for every process.',
   },
   SECRET_UNREADABLE: mistake,
   UNKNOWN_SECRET: { status: 404, title: 'No such secret' },
@@ -78,14 +79,20 @@ export const engineProblems: Readonly<Record<ErrorCode, ProblemRow>> = {
 
 /** Exhaustive, like that of the engine. */
 export const collectorProblems: Readonly<Record<CollectorErrorCode, ProblemRow>> = {
-  UNKNOWN_USER: { status: 404, title: 'No such user' },
-  LOGIN_UNKNOWN: { status: 422, title: 'GitHub knows no such login' },
-  TOKEN_WRONG_SHAPE: { status: 422, title: 'This is no GitHub token' },
+  TOKEN_WRONG_SHAPE: { status: 422, title: 'This is no token of GitHub' },
   TOKEN_REFUSED: { status: 422, title: 'GitHub refuses the token' },
   TOKEN_OF_ANOTHER: { status: 422, title: 'The token belongs to somebody else' },
   TOKEN_WITHOUT_RIGHTS: { status: 422, title: 'The token may not read what is collected' },
+  LOGIN_WRONG_SHAPE: { status: 422, title: 'This is no login of GitHub' },
+  LOGIN_UNKNOWN: { status: 422, title: 'GitHub knows no such login' },
+  GITHUB_BUSY: { status: 503, title: 'GitHub takes no more calls just now', retryAfterSeconds: 60 },
+  GITHUB_UNUSABLE: { status: 503, title: 'GitHub gives no usable answer', retryAfterSeconds: 30 },
+  USER_UNKNOWN: { status: 404, title: 'No such user' },
+  USER_EXISTS: { status: 409, title: 'The user is registered already' },
   COLLECTION_ACTIVE: { status: 409, title: 'A collection is under way' },
-  GITHUB_AWAY: { status: 503, title: 'GitHub does not answer', retryAfterSeconds: 30 },
+  COLLECTION_UNKNOWN: { status: 404, title: 'No such collection' },
+  COLLECTION_LIVE: { status: 409, title: 'The live collection goes with its user' },
+  INVALID_REQUEST: { status: 422, title: 'A field is not usable' },
 }
 
 /** What HTTP itself has to refuse. */

@@ -27,7 +27,9 @@ import { openKeyRing } from './master-key.ts'
 import { openDatabase } from './open-database.ts'
 import { ping } from './ping.ts'
 
-export type RoleName = 'up' | 'server' | 'worker' | 'scheduler' | 'alone'
+/** Those that are started as processes of their own. */
+export type ServedRole = 'up' | 'server' | 'worker' | 'scheduler'
+export type RoleName = ServedRole | 'alone'
 
 interface Duties {
   readonly api: boolean

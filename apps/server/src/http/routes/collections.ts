@@ -10,8 +10,9 @@ import { collection } from './user-schemas.ts'
 
 const requested = z
   .object({
-    event: id.describe('The request, as it was published; the run starts with it.'),
-    run: id.nullable().describe('Null until a worker has taken the request.'),
+    userId: id,
+    trigger: z.string(),
+    event: id.describe('The request as it was published. Its run begins when a worker takes it.'),
   })
   .meta({ id: 'RequestedCollection' })
 

@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { exportWhats } from '@sluice/collector'
+import { exportable, exportFormats } from '@sluice/collector'
 import { z } from 'zod'
 import { byId } from '../fields.ts'
 import { notFound } from '../problem.ts'
@@ -17,13 +17,13 @@ export function addExportRoute(add: AddRoute, { collector }: Ground): void {
   add({
     method: 'GET',
     url: '/api/users/:id/export',
-    action: 'users.export',
+    action: 'exports.read',
     tag: 'users',
     summary: 'What was collected of a user, as JSON Lines or CSV',
     params: byId,
     query: z.strictObject({
-      what: z.enum(exportWhats),
-      format: z.enum(['jsonl', 'csv']).exactOptional().describe('jsonl when left out.'),
+      what: z.enum(exportable),
+      format: z.enum(exportFormats).exactOptional().describe('jsonl when left out.'),
     }),
     answers: { 200: z.string().describe(`${types.jsonl} or ${types.csv}, with a file name`) },
     refuses: [404],

@@ -6,7 +6,7 @@ import { byId, listOf, paging } from '../fields.ts'
 import { notFound } from '../problem.ts'
 import { type AddRoute, answer } from '../route.ts'
 import type { Ground } from './ground.ts'
-import { globalStatistics, rankedUser, userStatistics } from './user-schemas.ts'
+import { globalStatistics, standing, userStatistics } from './user-schemas.ts'
 
 export function addStatisticsRoutes(add: AddRoute, { collector }: Ground): void {
   const tag = 'statistics'
@@ -79,7 +79,7 @@ export function addStatisticsRoutes(add: AddRoute, { collector }: Ground): void 
       by: z.enum(['score', 'activity', 'impact']).exactOptional().describe('score when left out.'),
       ...paging,
     }),
-    answers: { 200: listOf(rankedUser) },
+    answers: { 200: listOf(standing) },
     handle: async ({ query: { by = 'score', ...page } }) => answer(200, await collector.statistics.leaderboard({ by, page })),
   })
 }

@@ -11,7 +11,9 @@ export const user = z
     id: id.describe("GitHub's id of the account; it stays when the login changes."),
     login: z.string(),
     name: z.string().nullable(),
-    tokenState: z.enum(['ok', 'refused']).describe('refused: GitHub does not take the token any more; all of it waits for a new one.'),
+    tokenState: z
+      .enum(['ok', 'refused'])
+      .describe('refused: GitHub does not take the token any more; all of it waits for a new one.'),
     tokenRefusedAt: z.date().nullable(),
     tokenRefusal: z.string().nullable().describe('What GitHub said.'),
     strategy: z.enum(['graphql', 'rest']).nullable().describe('Null: the one for all.'),
@@ -49,12 +51,15 @@ export const collection = z
 export const userStatistics = z
   .object({
     userId: id,
+    login: z.string(),
     run: id.describe('The collection that they were computed from.'),
     formula: z.int().describe('Version of the formula; docs/scores.md explains each.'),
     computedAt: z.date(),
+    repositories: z.int(),
     commits: z.int(),
     additions: z.int(),
     deletions: z.int(),
+    countedLines: z.int().describe('Lines with the cap of each commit: what counts for the score.'),
     activeDays: z.int(),
     longestStreak: z.int(),
     currentStreak: z.int(),
@@ -67,7 +72,7 @@ export const userStatistics = z
   })
   .meta({ id: 'UserStatistics' })
 
-export const rankedUser = userStatistics.extend({ rank: z.int(), login: z.string() }).meta({ id: 'RankedUser' })
+export const standing = userStatistics.extend({ rank: z.int().describe('1 for the first.') }).meta({ id: 'Standing' })
 
 export const globalStatistics = z
   .object({

@@ -9,7 +9,9 @@ import type { Ground } from './ground.ts'
 import { user } from './user-schemas.ts'
 
 const login = text(100).describe('As GitHub knows it, in any case.')
-const token = text(500).describe('A personal access token of this account. It is checked with GitHub, stored sealed, and never shown.')
+const token = text(500).describe(
+  'A personal access token of this account. It is checked with GitHub, stored sealed, and never shown.',
+)
 
 export function addUserRoutes(add: AddRoute, { collector }: Ground): void {
   const tag = 'users'
@@ -18,7 +20,7 @@ export function addUserRoutes(add: AddRoute, { collector }: Ground): void {
     url: '/api/users',
     action: 'users.read',
     tag,
-    summary: 'List users by login',
+    summary: 'List users',
     query: z.strictObject({ login: login.exactOptional().describe('Only the user of this login.'), ...paging }),
     answers: { 200: listOf(user) },
     handle: async ({ query: { login: wanted, ...page } }) => {
@@ -33,7 +35,8 @@ export function addUserRoutes(add: AddRoute, { collector }: Ground): void {
     action: 'users.add',
     tag,
     summary: 'Register a user',
-    description: 'GitHub is asked whose token it is; it has to be that of the login. The first collection is requested together with it.',
+    description:
+      'GitHub is asked whose token it is; it has to be that of the login. The first collection is requested together with it.',
     body: z.strictObject({
       login,
       token,
