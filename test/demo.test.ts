@@ -6,47 +6,44 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { drawFrame, type Scene } from '#scripts/demo/frame'
-import { bar, colours, cut, noColours, sparkline, spread } from '#scripts/demo/ink'
-import { holds, type Proof, plannedCalls } from '#scripts/demo/proof'
-import { plannedJobs } from '#scripts/demo/shop'
+import { drawFrame, type PersonRow, type Scene } from '#scripts/demo/frame'
+import { bar, colours, cut, noColours, spread } from '#scripts/demo/ink'
+import { holds, type Proof } from '#scripts/demo/proof'
 
 const program = fileURLToPath(new URL('../scripts/dist/demo.js', import.meta.url))
 const run = promisify(execFile)
 
 const proof: Proof = {
-  orders: 1,
-  items: 3,
-  done: 4,
-  waiting: 0,
-  lost: 0,
+  facts: 1_234,
+  missing: 0,
+  wrong: 0,
   doubled: 0,
-  unexpected: 0,
-  calls: plannedCalls,
-  overdrawn: 0,
-  windows: 9,
-  rescued: 0,
-  retried: 0,
+  lost: 0,
+  overBudget: 0,
+  calls: 300,
+  rescued: 2,
+  runs: 10,
 }
+const person = (login: string, mood: PersonRow['mood'], note: string): PersonRow => ({
+  login,
+  bars: {
+    discovery: { done: 4, total: 4 },
+    commits: { done: 12, total: 80 },
+    issues: { done: 0, total: 3 },
+    pulls: { done: 0, total: 0 },
+  },
+  quota: { remaining: 12, limit: 30 },
+  mood,
+  note,
+})
 const scene: Scene = {
   title: 'Title',
-  subtitle: 'a line that is much longer than a narrow terminal could ever show without wrapping around its edge',
+  subtitle: 'a line that is much longer than a narrow terminal could ever show without wrapping around its edge, and a little more',
   elapsedMs: 1_234,
-  scheduled: 1,
-  ready: 60,
-  running: 3,
-  done: 50,
-  planned: 100,
-  peak: 60,
-  pace: [0, 10, 20],
-  workers: [
-    { number: 1, pid: 4711, condition: 'frozen', silent: false, running: 3, held: 4, leads: false, doing: '', done: 1_000 },
-    { number: 2, pid: 4712, condition: 'working', silent: false, running: 1, held: 1, leads: true, doing: 'packs', done: 5 },
-  ],
-  tenants: [
-    { name: 'acorn', calls: 70, done: 35, waits: true },
-    { name: 'birch', calls: 150, done: 150, waits: false },
-    { name: 'cedar', calls: 230, done: 0, waits: false },
+  people: [person('acorn', 'collecting', 'collects'), person('birch', 'refused', 'token refused'), person('cedar', 'done', 'score 12.3')],
+  processes: [
+    { number: 1, pid: 4711, condition: 'killed', held: 4, leads: false, done: 1_000 },
+    { number: 2, pid: 4712, condition: 'working', held: 1, leads: true, done: 5 },
   ],
   happenings: Array.from({ length: 30 }, (_, index) => ({
     atMs: index * 100,
@@ -58,8 +55,8 @@ const scene: Scene = {
 }
 
 describe('the demo', () => {
-  test('kills, freezes and stops workers, loses nothing, doubles nothing, leaves nothing behind', {
-    timeout: 120_000,
+  test('[C-08] [C-14] kills and stops processes, renames, revokes, runs into limits, and what it holds is what there is', {
+    timeout: 180_000,
   }, async () => {
     expect(existsSync(program), 'build first: npm run build').toBe(true)
     const folder = await mkdtemp(join(tmpdir(), 'sluice-demo-'))
@@ -68,30 +65,35 @@ describe('the demo', () => {
       const { stdout } = await run(process.execPath, [program, '--exit'], { env: { ...process.env, TMPDIR: folder } })
       for (const happening of [
         'killed with kill -9',
-        'frozen (SIGSTOP)',
-        'woken up (SIGCONT)',
-        'asked to stop (SIGTERM)',
         'rescued',
+        'asked to stop (SIGTERM)',
+        'renames',
+        'is used up',
+        'revokes its token',
+        'gets a new token',
+        'everybody is collected',
+        'only what changed was read',
+        '/docs',
       ])
         expect(stdout).toContain(happening)
       const figure = (label: string) => Number(new RegExp(`^${label} +([\\d,]+)`, 'm').exec(stdout)?.[1]?.replaceAll(',', ''))
-      const figures = ['enqueued', 'done', 'lost', 'doubled', 'leaked', 'overdrawn'].map(figure)
-      expect(figures).toEqual([plannedJobs(300), plannedJobs(300), 0, 0, 0, 0])
+      expect(['missing', 'wrong', 'doubled', 'lost', 'over budget'].map(figure)).toEqual([0, 0, 0, 0, 0])
       expect(await readdir(folder)).toEqual([])
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
   })
 
-  test('does not hold when anything is missing, lost, doubled or unexpected', () => {
+  test('does not hold when anything is missing, wrong, lost, doubled or over budget, or when there was nothing', () => {
     expect(holds(proof)).toBe(true)
-    for (const wrong of [{ done: 3 }, { lost: 1 }, { doubled: 1 }, { unexpected: 1 }, { overdrawn: 1 }, { calls: 1 }])
+    for (const wrong of [{ missing: 1 }, { wrong: 1 }, { doubled: 1 }, { lost: 1 }, { overBudget: 1 }, { facts: 0 }])
       expect(holds({ ...proof, ...wrong })).toBe(false)
   })
 
   test('fits its frame into the terminal', () => {
     for (const [columns, rows] of [
-      [100, 32],
+      [80, 24],
+      [120, 32],
       [60, 24],
       [200, 60],
     ] as const) {
@@ -99,13 +101,13 @@ describe('the demo', () => {
       expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(columns)
       expect(lines.length).toBeLessThan(rows)
       expect(lines.join('\n')).toContain('happening 29')
-      expect(lines.join('\n')).toContain('frozen, holds')
+      expect(lines.join('\n')).toContain('dead, holds')
+      expect(lines.join('\n')).toContain('token refused')
     }
   })
 
-  test('draws bars, sparklines and lines that are cut without counting colours', () => {
+  test('draws bars and lines that are cut without counting colours', () => {
     expect([bar(0, 4), bar(0.001, 4), bar(0.5, 4), bar(0.6, 4), bar(7, 4)]).toEqual(['', '╸', '━━', '━━╸', '━━━━'])
-    expect(sparkline([0, 50, 100])).toBe('▁▄█')
     expect(cut(colours('red', 'abc'), 2)).toBe(colours('red', 'ab'))
     expect(cut('abc', 3)).toBe('abc')
     expect(spread('a', 'b', 6)).toBe('a    b')

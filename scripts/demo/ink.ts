@@ -16,11 +16,6 @@ export function bar(share: number, width: number): string {
   return '━'.repeat(Math.floor(drawn / 2)) + (drawn % 2 === 1 ? '╸' : '')
 }
 
-export function sparkline(values: readonly number[]): string {
-  const top = Math.max(1, ...values)
-  return values.map((value) => '▁▂▃▄▅▆▇█'[Math.min(7, Math.floor((value / top) * 7.99))]).join('')
-}
-
 export const number = (value: number): string => value.toLocaleString('en-US')
 export const jobs = (count: number): string => `${number(count)} ${count === 1 ? 'job' : 'jobs'}`
 export const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`

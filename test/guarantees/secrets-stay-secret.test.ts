@@ -6,6 +6,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { inspect } from 'node:util'
+import { collectorParts } from '@sluice/collector'
 import { createEngine, defineKind, type Engine, generateMasterKey, KeyRing, type Log, once } from '@sluice/engine'
 import { startTestServer } from '@sluice/local-postgres/testing'
 import pg from 'pg'
@@ -124,7 +125,7 @@ test('[O-10] no key, token or secret is in any row, log line, answer or error, n
     const { id } = await engine.enqueue(careless({ secret: 'github' }))
     await eventually(async () => (await engine.find(id))?.attempt === 1 && (await engine.attempts(id)).length > 0)
     seen.push(asText([await engine.find(id), await engine.attempts(id), await engine.secrets.list()]))
-    const answers = await askEverything(await createHttp({ engine, access, telemetry }), key.text.reveal(), id)
+    const answers = await askEverything(await createHttp({ engine, collector: collectorParts({ daily: false }).open(engine), access, telemetry }), key.text.reveal(), id)
     expect(answers.map(({ statusCode }) => statusCode)).toEqual(expect.arrayContaining([200, 401, 422]))
     // The cookie is the one thing that an answer has to give away, and only its header does.
     seen.push(...answers.map(({ body }) => body))

@@ -1,9 +1,11 @@
 /**
  * For each route a request that it does, and where it has a reason of its own to refuse, one that it refuses. Each makes what it needs.
  */
+import type { GithubSim } from '@sluice/github-sim'
 import { type AnyKind, defineKind, defineRun, done, fail, once } from '@sluice/engine'
 import { eventually } from './database.ts'
 import { type Http, happened, idle, keyOf, walk } from './http-scene.ts'
+import { People, userSamples } from './user-samples.ts'
 
 export interface Sample {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -32,10 +34,12 @@ export const sampleOptions = {
 /** Things that samples stand on. */
 export class Props {
   readonly #http: Http
+  readonly people: People
   #count = 0
 
-  constructor(http: Http) {
+  constructor(http: Http, sim: GithubSim) {
     this.#http = http
+    this.people = new People(http, sim)
   }
 
   next(): number {
@@ -370,6 +374,7 @@ export const samples: Readonly<Record<string, Make>> = {
   ),
   '404 GET /api/published/{id}': get('/api/published/999999'),
   '200 GET /api/overview': get('/api/overview'),
+  ...userSamples,
 
   '200 GET /api/keys': get('/api/keys'),
   '201 POST /api/keys': post('/api/keys', { name: 'deploy', role: 'operate' }),

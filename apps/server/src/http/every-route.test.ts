@@ -1,14 +1,17 @@
 /** Every route by its own description: each status that it documents is hit at least once, and nothing is answered that it does not document. */
+import type { GithubSim } from '@sluice/github-sim'
 import { afterAll, expect } from 'vitest'
 import { describeApi, fill, nameOf, type Operation, operationOf } from '../../../../test/support/http-description.ts'
 import { Props, type Sample, sampleOptions, samples } from '../../../../test/support/http-samples.ts'
 import { test as base, type Http, type HttpOptions, keyOf } from '../../../../test/support/http-scene.ts'
 import { startProxy } from '../../../../test/support/proxy.ts'
+import { startSmallGithub } from '../../../../test/support/user-samples.ts'
 
 const wanted = new Set<string>()
 const hits = new Set<string>()
 
 interface Routes {
+  sim: GithubSim
   routes: (
     options?: HttpOptions,
   ) => Promise<Http & { readonly operations: readonly Operation[]; ask: (sample: Sample) => Promise<number> }>
@@ -16,9 +19,15 @@ interface Routes {
 
 /** An app whose answers are compared with its description. */
 const test = base.extend<Routes>({
-  routes: async ({ http }, use) => {
+  // oxlint-disable-next-line no-empty-pattern -- Vitest reads the pattern to know what a fixture needs
+  sim: async ({}, use) => {
+    const sim = await startSmallGithub()
+    await use(sim)
+    await sim.stop()
+  },
+  routes: async ({ http, sim }, use) => {
     await use(async (options = {}) => {
-      const scene = await http(options)
+      const scene = await http({ githubUrl: sim.url, ...options })
       const { operations } = await describeApi(scene.app)
       for (const operation of operations) for (const status of operation.statuses) wanted.add(`${status} ${nameOf(operation)}`)
       const ask = async ({ method, url, body, headers = {} }: Sample): Promise<number> => {
@@ -44,10 +53,10 @@ const test = base.extend<Routes>({
 const place = (operation: Operation): string => fill(operation.path, operation.path.includes('{id}') ? 1 : 'some')
 const has = (operation: Operation, status: number): boolean => operation.statuses.includes(status)
 
-test('[O-03] every route does what it is there for, and refuses for its own reasons', async ({ routes }) => {
+test('[O-03] every route does what it is there for, and refuses for its own reasons', async ({ routes, sim }) => {
   const scene = await routes({ options: sampleOptions })
   await scene.engine.start()
-  const props = new Props(scene)
+  const props = new Props(scene, sim)
   for (const [name, make] of Object.entries(samples)) {
     const sample = await make(props)
     expect(`${await scene.ask(sample)} ${name.slice(4)}`, JSON.stringify(sample)).toBe(name)
@@ -123,10 +132,10 @@ test('[O-03] every route that takes fields refuses those that are wrong', async 
   }
 })
 
-test('[E-27] every route says 503 while the database is away', async ({ routes, database }) => {
+test('[E-27] every route says 503 while the database is away', async ({ routes, database, sim }) => {
   const proxy = await startProxy(database.url)
   const scene = await routes({ options: { ...sampleOptions, database: proxy.through(database.url) } })
-  const props = new Props(scene)
+  const props = new Props(scene, sim)
   const asked = await Promise.all(
     Object.entries(samples)
       .filter(([name]) => name.startsWith('2') && !needsWork(name))
@@ -144,19 +153,19 @@ test('[E-27] every route says 503 while the database is away', async ({ routes, 
     expect(await scene.ask({ method: operation.method, url: place(operation), headers: reader }), nameOf(operation)).toBe(503)
 })
 
-test('[O-03] every route says 504 when it takes too long', async ({ routes, client }) => {
+test('[O-03] every route says 504 when it takes too long', async ({ routes, client, sim }) => {
   const limits = { answerMsMax: 400 }
   const options = { ...sampleOptions, lookTime: '100ms' } as const
   const [strict, open] = [await routes({ requireKeys: true, limits, options }), await routes({ limits, options })]
   const key = await keyOf(strict, 'admin')
-  const props = new Props(open)
+  const props = new Props(open, sim)
   const reads = Object.entries(samples).filter(
     ([name]) => name.startsWith('200 GET') && !needsWork(name) && !alone.has(name.slice(4)),
   )
   const asked = await Promise.all(reads.map(([, make]) => make(props)))
   await client.query('begin')
-  await client.query(`do $$ begin execute (select 'lock table ' || string_agg('sluice.' || relname, ', ') || ' in access exclusive mode'
-    from pg_class where relnamespace = 'sluice'::regnamespace and relkind in ('r', 'p') and relname not in ('migration', 'setting')); end $$`)
+  await client.query(`do $$ begin execute (select 'lock table ' || string_agg(oid::regclass::text, ', ') || ' in access exclusive mode'
+    from pg_class where relnamespace in ('sluice'::regnamespace, 'collector'::regnamespace) and relkind in ('r', 'p') and relname not in ('migration', 'setting')); end $$`)
   const slow = strict.operations.filter((one) => has(one, 504))
   const statuses = await Promise.all([
     ...slow.map((operation) => {
@@ -169,10 +178,10 @@ test('[O-03] every route says 504 when it takes too long', async ({ routes, clie
   await client.query('rollback')
 })
 
-test('[O-03] every route that keeps answers says 409 while the first request is under way', async ({ routes, client }) => {
+test('[O-03] every route that keeps answers says 409 while the first request is under way', async ({ routes, client, sim }) => {
   const scene = await routes({ options: sampleOptions })
   await scene.engine.start()
-  const props = new Props(scene)
+  const props = new Props(scene, sim)
   const sent = Object.entries(samples).filter(([name]) => /^2\d\d POST/.test(name))
   const headers = { 'idempotency-key': 'taken' }
   for (const [name, make] of sent) {
