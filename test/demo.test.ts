@@ -68,11 +68,12 @@ describe('the demo', () => {
         'rescued',
         'asked to stop (SIGTERM)',
         'renames',
-        'is used up',
+        'budget is used up',
         'revokes its token',
         'gets a new token',
         'everybody is collected',
         'only what changed was read',
+        'scores: acorn',
         '/docs',
       ])
         expect(stdout).toContain(happening)

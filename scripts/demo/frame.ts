@@ -145,10 +145,10 @@ export function proofLines(proof: Proof, paint: Paint): string[] {
     `${label.padEnd(12)}${paint(value === 0 ? 'green' : 'red', number(value).padStart(6))}   ${paint('dim', note)}`
   return [
     `${paint('bold', 'Proof')} ${paint('dim', 'the database against what the simulator knows to be true')}`,
-    line('missing', missing, `of ${number(facts)} repositories, commits, issues and pull requests`),
+    line('missing', missing, `of ${number(facts)} repositories, commits, issues, pull requests`),
     line('wrong', wrong, 'stored, and not so'),
     line('doubled', doubled, 'jobs that ended twice'),
-    line('lost', lost, `jobs that never ended, in ${number(runs)} collections; ${number(rescued)} died with their process and ran again`),
+    line('lost', lost, `jobs of ${number(runs)} collections without an end; ${number(rescued)} were rescued`),
     line('over budget', overBudget, `of ${number(calls)} calls that the simulator counted`),
   ]
 }

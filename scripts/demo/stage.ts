@@ -127,6 +127,10 @@ export class Stage {
     this.#parts.screen.show(this.#scene())
   }
 
+  get scores(): string {
+    return this.#people.map(({ login, statistics }) => `${login} ${statistics?.score.toFixed(1) ?? '–'}`).join(', ')
+  }
+
   async prove(): Promise<Proof> {
     const users = this.#people.flatMap(({ id, login }) => (id === undefined ? [] : [{ id, login }]))
     this.proof = await countProof(this.#client, this.#parts.sim, users)
@@ -145,7 +149,7 @@ export class Stage {
     const statistics = ended ? await collector.statistics.user(person.id) : undefined
     if (isLimited(progress) && !this.#limited.has(person.login)) {
       this.#limited.add(person.login)
-      this.say(`the budget of ${person.login} is used up: its lane waits for the next window, nothing else does`, 'warn')
+      this.say(`${person.login}'s budget is used up: its lane waits, the others go on`, 'warn')
     }
     return { ...person, progress, statistics, refused: user?.tokenState === 'refused' }
   }

@@ -31,7 +31,7 @@ export async function tellStory(cast: Cast): Promise<void> {
     ids.set(login, id)
     stage.admit(login, id)
   }
-  stage.say(`${people.map(({ login }) => login).join(', ')} are registered with their tokens, over the API`)
+  stage.say(`registered over the API: ${people.map(({ login }) => login).join(', ')}`)
   await Promise.all([killAndStop(cast), rename(cast), revokeAndRotate(cast, ids.get(revoked) ?? 0)])
   await until(cast, () => stage.areDone(1))
   const { units } = sim.oracle.summary()
@@ -58,7 +58,7 @@ async function rename({ sim, stage, ...cast }: Cast): Promise<void> {
   if (!repo) return
   const before = repo.name
   sim.churn.rename(repo.id)
-  stage.say(`${renamed} renames ${before} to ${repo.name}: walks go by id, so none of them notices`)
+  stage.say(`${renamed} renames ${before} to ${repo.name}; walks go by id`)
 }
 
 async function revokeAndRotate({ sim, stage, clerk, ...cast }: Cast, user: number): Promise<void> {
@@ -67,7 +67,7 @@ async function revokeAndRotate({ sim, stage, clerk, ...cast }: Cast, user: numbe
   sim.chaos.revoke(revoked)
   stage.say(`${revoked} revokes its token`, 'bad')
   await until(all, () => stage.isRefused(revoked))
-  stage.say(`GitHub refuses the token of ${revoked}: all that is ${revoked}'s is paused, the others go on`, 'warn')
+  stage.say(`${revoked}'s token is refused: its work pauses, the others go on`, 'warn')
   await delay(2_500, undefined, { signal: all.signal })
   await clerk.rotate(user, sim.chaos.reinstate(revoked, `ghp_${'demo'.repeat(9)}`))
   stage.say(`${revoked} gets a new token and goes on where it stopped`, 'good')
@@ -76,10 +76,12 @@ async function revokeAndRotate({ sim, stage, clerk, ...cast }: Cast, user: numbe
 async function collectAgain(cast: Cast, ids: readonly number[], before: number): Promise<void> {
   const { sim, clerk, stage } = cast
   sim.churn.step({ share: 0.02 })
-  stage.say('an hour on GitHub: pushes, closed issues, merges. Everybody is collected again')
+  stage.say('an hour of pushes, merges and closed issues; all are collected again')
   for (const id of ids) await clerk.collect(id)
   await until(cast, () => stage.areDone(2))
   stage.say(`only what changed was read: ${number(sim.oracle.summary().units - before)} units of quota`, 'good')
+  await stage.refresh()
+  stage.say(`scores: ${stage.scores}`)
 }
 
 async function until({ stage, signal }: Cast, holds: () => boolean | Promise<boolean>): Promise<void> {

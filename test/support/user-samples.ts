@@ -139,6 +139,6 @@ export const userSamples: Readonly<Record<string, Make>> = {
   '404 GET /api/users/{id}/export': nobody('GET', '/export?what=issues'),
 }
 
-function payloadOf(_kind: string, userId: number): object {
-  return { userId }
+function payloadOf(kind: string, userId: number): object {
+  return kind === 'collector.backfill' ? { userId, ...range } : { userId }
 }

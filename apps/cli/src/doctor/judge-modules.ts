@@ -12,7 +12,8 @@ export interface Configured {
 }
 
 const namesMax = 5
-const builtIn = 'sluice.'
+/** What every process of the server knows. */
+const builtIn = /^(?:sluice|collector|github)\./
 
 /** `workers` is undefined where the database could not be asked. */
 export function judgeModules(here: Configured, workers: readonly SeenWorker[] | undefined): Finding {
@@ -23,7 +24,7 @@ export function judgeModules(here: Configured, workers: readonly SeenWorker[] | 
   if (!workers) return { check: 'modules', state: 'ok', text }
   const live = workers.filter(({ state }) => state !== 'lost')
   if (live.length === 0) return { check: 'modules', state: 'ok', text: `${text}; no process runs to compare with` }
-  const known = new Set(live.flatMap(({ kinds }) => kinds).filter((name) => !name.startsWith(builtIn)))
+  const known = new Set(live.flatMap(({ kinds }) => kinds).filter((name) => !builtIn.test(name)))
   const missing = here.kinds.filter((name) => !known.has(name))
   const others = [...known].filter((name) => !here.kinds.includes(name)).toSorted()
   if (missing.length > 0)

@@ -5,6 +5,9 @@
 import { type CollectorParts, collectorParts } from '@sluice/collector'
 import type { Config } from '../config/read-config.ts'
 
+/** As it is stored. */
+export const dailySchedule = 'collector.daily'
+
 export function partsOfCollector({ githubUrl, githubFloor, collectDaily }: Config): CollectorParts {
   return collectorParts({
     github: { baseUrl: githubUrl },

@@ -20,7 +20,7 @@ import { Access } from '../access/access.ts'
 import type { Config } from '../config/read-config.ts'
 import { serverMigrations } from '../migrations.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
-import { partsOfCollector } from './collector.ts'
+import { dailySchedule, partsOfCollector } from './collector.ts'
 import { addressOf, explain, listen } from './listen.ts'
 import { type Loaded, loadModules } from './load-modules.ts'
 import { openKeyRing } from './master-key.ts'
@@ -86,6 +86,8 @@ export async function startRole(role: RoleName, config: Config, wishes: RoleWish
     const health = roles[role].api ? undefined : await openHealth(parts, config, closers)
     closers.push(() => engine.stop())
     await engine.start()
+    // Whoever leads decides: what another configuration stored would go on firing.
+    if (roles[role].leads && !config.collectDaily) await engine.schedules.remove(dailySchedule)
     const firstKey = roles[role].api && config.requireKeys ? await access.keys.firstAdminKey() : undefined
     const address = roles[role].api ? await openApi(parts, config, closers, wishes.version) : health
     let stopping: Promise<void> | undefined
