@@ -7,7 +7,7 @@ import { Client } from 'pg'
 import type { Crew, CrewNews } from './crew.ts'
 import type { groups, Happening, PersonRow, Scene, Tone } from './frame.ts'
 import { jobs } from './ink.ts'
-import { people } from './people.ts'
+import { floor, limit, people } from './people.ts'
 import { countProof, type Proof } from './proof.ts'
 import type { Screen } from './screen.ts'
 
@@ -172,12 +172,11 @@ export class Stage {
 
 function rowOf({ login, id, progress, refused, statistics }: Person): PersonRow {
   const [mood, note] = moodOf({ id, progress, refused, statistics })
-  const known = progress?.quota.filter(({ remaining, limit }) => remaining !== null && limit !== null) ?? []
-  const tightest = known.toSorted((a, b) => (a.remaining ?? 0) - (b.remaining ?? 0))[0]
+  const known = progress?.quota.flatMap(({ remaining }) => (remaining === null ? [] : [remaining])) ?? []
   return {
     login,
     bars: barsOf(progress),
-    quota: tightest && { remaining: tightest.remaining ?? 0, limit: tightest.limit ?? 0 },
+    quota: known.length > 0 ? { remaining: Math.min(...known), limit } : undefined,
     mood,
     note,
   }
@@ -192,7 +191,8 @@ function moodOf({ id, progress, refused, statistics }: Omit<Person, 'login'>): [
 }
 
 function isLimited(progress: Progress | undefined): boolean {
-  return progress?.quota.some(({ remaining, holdUntil }) => remaining === 0 || holdUntil !== null) ?? false
+  const isHeld = (until: Date | null): boolean => until !== null && until.getTime() > Date.now()
+  return progress?.quota.some(({ remaining, holdUntil }) => (remaining ?? limit) <= floor || isHeld(holdUntil)) ?? false
 }
 
 /** Kinds as the audience knows them: commits, issues and pull requests; all else finds out what there is. */
