@@ -11,8 +11,8 @@ export const people: readonly PersonPlan[] = [
   { login: 'rowan', repositories: 5, commits: 700, issues: 90, pullRequests: 40, ownPullRequestsElsewhere: 2 },
 ]
 
-export const windowMs = 5_000
-export const limit = 30
+export const windowMs = 4_000
+export const limit = 14
 /** Left alone by the engine. */
 export const floor = 2
 export const latencyMs = 90

@@ -45,9 +45,9 @@ const engine = `
          (select count(*) from sluice.attempt where outcome = 'lost')::int as rescued,
          (select count(*) from sluice.run)::int as runs`
 
-export async function countProof(client: Client, sim: GithubSim, users: readonly { id: number; login: string }[]): Promise<Proof> {
+export async function countProof(client: Client, sim: GithubSim, users: ReadonlyMap<string, number>): Promise<Proof> {
   let [facts, missing, wrong] = [0, 0, 0]
-  for (const { id, login } of users) {
+  for (const [login, id] of users) {
     const truth = new Set(factsOf(sim.world.groundTruth(login) as GroundTruth))
     const { rows } = await client.query<{ fact: string }>(stored, [id])
     const held = new Set(rows.map(({ fact }) => fact))

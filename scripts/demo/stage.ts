@@ -13,7 +13,6 @@ import type { Screen } from './screen.ts'
 
 interface Person {
   readonly login: string
-  readonly id: number | undefined
   readonly progress: Progress | undefined
   readonly refused: boolean
   readonly statistics: UserStatistics | undefined
@@ -38,13 +37,8 @@ export class Stage {
   readonly #startMs = performance.now()
   readonly #happenings: Happening[] = []
   readonly #limited = new Set<string>()
-  #people: Person[] = people.map(({ login }) => ({
-    login,
-    id: undefined,
-    progress: undefined,
-    refused: false,
-    statistics: undefined,
-  }))
+  readonly #ids = new Map<string, number>()
+  #people: Person[] = people.map(({ login }) => ({ login, progress: undefined, refused: false, statistics: undefined }))
   #held: Readonly<Record<string, number>> = {}
   #crew: Crew | undefined
   proof: Proof | undefined
@@ -75,7 +69,7 @@ export class Stage {
 
   /** From now on this person is shown with what is collected of them. */
   admit(login: string, id: number): void {
-    this.#people = this.#people.map((one) => (one.login === login ? { ...one, id } : one))
+    this.#ids.set(login, id)
   }
 
   /** The share of a person's known jobs that is done. */
@@ -132,8 +126,7 @@ export class Stage {
   }
 
   async prove(): Promise<Proof> {
-    const users = this.#people.flatMap(({ id, login }) => (id === undefined ? [] : [{ id, login }]))
-    this.proof = await countProof(this.#client, this.#parts.sim, users)
+    this.proof = await countProof(this.#client, this.#parts.sim, this.#ids)
     return this.proof
   }
 
@@ -142,11 +135,12 @@ export class Stage {
   }
 
   async #lookAt(person: Person): Promise<Person> {
-    if (person.id === undefined) return person
+    const id = this.#ids.get(person.login)
+    if (id === undefined) return person
     const { collector } = this.#parts
-    const [progress, user] = await Promise.all([collector.progress(person.id), collector.users.find(person.id)])
+    const [progress, user] = await Promise.all([collector.progress(id), collector.users.find(id)])
     const ended = progress?.run.state === 'completed'
-    const statistics = ended ? await collector.statistics.user(person.id) : undefined
+    const statistics = ended ? await collector.statistics.user(id) : undefined
     if (isLimited(progress) && !this.#limited.has(person.login)) {
       this.#limited.add(person.login)
       this.say(`${person.login}'s budget is used up: its lane waits, the others go on`, 'warn')
@@ -170,8 +164,8 @@ export class Stage {
   }
 }
 
-function rowOf({ login, id, progress, refused, statistics }: Person): PersonRow {
-  const [mood, note] = moodOf({ id, progress, refused, statistics })
+function rowOf({ login, progress, refused, statistics }: Person): PersonRow {
+  const [mood, note] = moodOf({ progress, refused, statistics })
   const known = progress?.quota.flatMap(({ remaining }) => (remaining === null ? [] : [remaining])) ?? []
   return {
     login,
@@ -182,10 +176,10 @@ function rowOf({ login, id, progress, refused, statistics }: Person): PersonRow 
   }
 }
 
-function moodOf({ id, progress, refused, statistics }: Omit<Person, 'login'>): [PersonRow['mood'], string] {
+function moodOf({ progress, refused, statistics }: Omit<Person, 'login'>): [PersonRow['mood'], string] {
   if (refused) return ['refused', 'token refused']
   if (statistics) return ['done', `score ${statistics.score.toFixed(1)}`]
-  if (id === undefined || !progress) return ['waiting', id === undefined ? '' : 'registered']
+  if (!progress) return ['waiting', 'waits']
   if (isLimited(progress)) return ['limited', 'waits for budget']
   return ['collecting', progress.run.state === 'finalizing' ? 'counts the score' : 'collects']
 }

@@ -26,11 +26,12 @@ export async function tellStory(cast: Cast): Promise<void> {
   const { crew, clerk, sim, stage } = cast
   await until(cast, () => crew.leader !== undefined && crew.members.every(({ condition }) => condition === 'working'))
   const ids = new Map<string, number>()
-  for (const { login } of people) {
-    const id = await clerk.register(login, sim.tokenOf(login))
-    ids.set(login, id)
-    stage.admit(login, id)
-  }
+  await Promise.all(
+    people.map(async ({ login }) => {
+      ids.set(login, await clerk.register(login, sim.tokenOf(login)))
+      stage.admit(login, ids.get(login) ?? 0)
+    }),
+  )
   stage.say(`registered over the API: ${people.map(({ login }) => login).join(', ')}`)
   await Promise.all([killAndStop(cast), rename(cast), revokeAndRotate(cast, ids.get(revoked) ?? 0)])
   await until(cast, () => stage.areDone(1))
