@@ -51,6 +51,8 @@ async function run(): Promise<number> {
   closers.push(() => server.stop())
   const sim = await startGithubSim({ people: [...people], seed: 1, windowMs, limit, graphqlLimit: limit, latencyMs })
   closers.push(() => sim.stop())
+  // Histories are made when they are first asked for, which takes a moment: before the curtain rises.
+  for (const { login } of people) sim.world.groundTruth(login)
 
   const masterKey = generateMasterKey()
   const { open, ...parts } = collectorParts({ github: { baseUrl: sim.url }, daily: false, floor })

@@ -38,9 +38,14 @@ const person = (login: string, mood: PersonRow['mood'], note: string): PersonRow
 })
 const scene: Scene = {
   title: 'Title',
-  subtitle: 'a line that is much longer than a narrow terminal could ever show without wrapping around its edge, and a little more',
+  subtitle:
+    'a line that is much longer than a narrow terminal could ever show without wrapping around its edge, and a little more',
   elapsedMs: 1_234,
-  people: [person('acorn', 'collecting', 'collects'), person('birch', 'refused', 'token refused'), person('cedar', 'done', 'score 12.3')],
+  people: [
+    person('acorn', 'collecting', 'collects'),
+    person('birch', 'refused', 'token refused'),
+    person('cedar', 'done', 'score 12.3'),
+  ],
   processes: [
     { number: 1, pid: 4711, condition: 'killed', held: 4, leads: false, done: 1_000 },
     { number: 2, pid: 4712, condition: 'working', held: 1, leads: true, done: 5 },

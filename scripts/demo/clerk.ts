@@ -35,7 +35,12 @@ export class Clerk {
     const headers = { 'content-type': 'application/json', 'idempotency-key': randomUUID() }
     for (let left = tries; ; left--) {
       try {
-        const answer = await fetch(this.#crew.address + path, { method, headers, body: JSON.stringify(body), signal: this.#signal })
+        const answer = await fetch(this.#crew.address + path, {
+          method,
+          headers,
+          body: JSON.stringify(body),
+          signal: this.#signal,
+        })
         if (answer.ok) return await answer.json()
         const { code, detail } = (await answer.json()) as { code: string; detail: string }
         if (answer.status < 500 && code !== 'IDEMPOTENCY_UNDER_WAY') throw new Refused(`${method} ${path}: ${detail}`)

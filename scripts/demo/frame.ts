@@ -97,7 +97,8 @@ function peopleLines(people: readonly PersonRow[], width: number, paint: Paint):
     ...people.map(({ login, bars, quota, mood, note }) => {
       const cells = groups.map((group) => {
         const { done, total } = bars[group]
-        const drawn = bar(total === 0 ? 0 : done / total, barWidth)
+        // Nothing to do is done as well.
+        const drawn = bar(total > 0 ? done / total : mood === 'done' ? 1 : 0, barWidth)
         const rest = paint('dim', '─'.repeat(barWidth - drawn.length))
         const figures = countWidth > 0 ? ` ${(total === 0 ? '' : `${done}/${total}`).padEnd(countWidth - 1)}` : ''
         return `${paint(done === total ? 'green' : moodColours[mood], drawn)}${rest}${paint('dim', figures)}  `

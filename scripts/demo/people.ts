@@ -16,4 +16,4 @@ export const limit = 14
 /** Left alone by the engine. */
 export const floor = 2
 export const latencyMs = 90
-export const leaseMs = 2_000
+export const leaseMs = 3_000

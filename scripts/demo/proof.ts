@@ -41,7 +41,7 @@ const stored = `
 const engine = `
   select (select count(*) - count(distinct id) from sluice.job_ledger where state = 'succeeded')::int as doubled,
          ((select count(*) from sluice.run where state <> 'completed') + (select coalesce(sum(failed), 0) from sluice.run)
-          + (select count(*) from sluice.job))::int as lost,
+          + (select count(*) from sluice.job where run is not null))::int as lost,
          (select count(*) from sluice.attempt where outcome = 'lost')::int as rescued,
          (select count(*) from sluice.run)::int as runs`
 
@@ -57,7 +57,14 @@ export async function countProof(client: Client, sim: GithubSim, users: Readonly
   }
   const { rows } = await client.query<Pick<Proof, 'doubled' | 'lost' | 'rescued' | 'runs'>>(engine)
   const { overBudget, requests } = sim.oracle.summary()
-  return { facts, missing, wrong, overBudget, calls: requests, ...(rows[0] as Pick<Proof, 'doubled' | 'lost' | 'rescued' | 'runs'>) }
+  return {
+    facts,
+    missing,
+    wrong,
+    overBudget,
+    calls: requests,
+    ...(rows[0] as Pick<Proof, 'doubled' | 'lost' | 'rescued' | 'runs'>),
+  }
 }
 
 function factsOf({ repositories, commits, issues, pulls, ownPulls }: GroundTruth): string[] {

@@ -96,7 +96,10 @@ export class Stage {
       case 'job rescued': {
         const rescued = Number(fields['rescued'])
         if (rescued === 0) return
-        return this.say(`${jobs(rescued)} that ${them?.join(', ') || 'a lost process'} held ${rescued === 1 ? 'is' : 'are'} rescued`, 'good')
+        return this.say(
+          `${jobs(rescued)} that ${them?.join(', ') || 'a lost process'} held ${rescued === 1 ? 'is' : 'are'} rescued`,
+          'good',
+        )
       }
       case 'stopped':
         return this.say(`up ${number} has ended its jobs and left`, 'good')
@@ -122,7 +125,7 @@ export class Stage {
   }
 
   get scores(): string {
-    return this.#people.map(({ login, statistics }) => `${login} ${statistics?.score.toFixed(1) ?? '–'}`).join(', ')
+    return this.#people.map(({ login, statistics }) => `${login} ${statistics?.score.toFixed(0) ?? '–'}`).join(', ')
   }
 
   async prove(): Promise<Proof> {
@@ -192,7 +195,10 @@ function isLimited(progress: Progress | undefined): boolean {
 /** Kinds as the audience knows them: commits, issues and pull requests; all else finds out what there is. */
 function barsOf(progress: Progress | undefined): PersonRow['bars'] {
   const sums = Object.fromEntries(
-    (['discovery', 'commits', 'issues', 'pulls'] satisfies (typeof groups)[number][]).map((group) => [group, { done: 0, total: 0 }]),
+    (['discovery', 'commits', 'issues', 'pulls'] satisfies (typeof groups)[number][]).map((group) => [
+      group,
+      { done: 0, total: 0 },
+    ]),
   ) as Record<(typeof groups)[number], { done: number; total: number }>
   for (const { kind, done, total } of progress?.kinds ?? []) {
     const sum = sums[/pull/.test(kind) ? 'pulls' : /issue/.test(kind) ? 'issues' : /commit/.test(kind) ? 'commits' : 'discovery']

@@ -125,7 +125,11 @@ test('[O-10] no key, token or secret is in any row, log line, answer or error, n
     const { id } = await engine.enqueue(careless({ secret: 'github' }))
     await eventually(async () => (await engine.find(id))?.attempt === 1 && (await engine.attempts(id)).length > 0)
     seen.push(asText([await engine.find(id), await engine.attempts(id), await engine.secrets.list()]))
-    const answers = await askEverything(await createHttp({ engine, collector: collectorParts({ daily: false }).open(engine), access, telemetry }), key.text.reveal(), id)
+    const answers = await askEverything(
+      await createHttp({ engine, collector: collectorParts({ daily: false }).open(engine), access, telemetry }),
+      key.text.reveal(),
+      id,
+    )
     expect(answers.map(({ statusCode }) => statusCode)).toEqual(expect.arrayContaining([200, 401, 422]))
     // The cookie is the one thing that an answer has to give away, and only its header does.
     seen.push(...answers.map(({ body }) => body))

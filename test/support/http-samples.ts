@@ -1,8 +1,9 @@
 /**
  * For each route a request that it does, and where it has a reason of its own to refuse, one that it refuses. Each makes what it needs.
  */
-import type { GithubSim } from '@sluice/github-sim'
+
 import { type AnyKind, defineKind, defineRun, done, fail, once } from '@sluice/engine'
+import type { GithubSim } from '@sluice/github-sim'
 import { eventually } from './database.ts'
 import { type Http, happened, idle, keyOf, walk } from './http-scene.ts'
 import { People, userSamples } from './user-samples.ts'

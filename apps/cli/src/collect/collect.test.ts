@@ -34,7 +34,11 @@ describe('[C-14] sluice collect', () => {
     expect(sim.oracle.summary().units - before).toBeLessThanOrEqual(5)
   })
 
-  test('[C-02] leaves the work to a worker that is there, and joins what is under way', async ({ start, sluice, github: { env } }) => {
+  test('[C-02] leaves the work to a worker that is there, and joins what is under way', async ({
+    start,
+    sluice,
+    github: { env },
+  }) => {
     const up = start(['up', '--port', '0', '--json', '--lease', '1s'], { env })
     const { address } = await up.ready()
     const requested = await sluice(['collect', 'acorn', '--no-wait', '--json'], { env })
@@ -55,7 +59,10 @@ describe('[C-14] sluice collect', () => {
     expect((await sluice(['users', 'add', 'acorn', '--no-collect'], { env })).code).toBe(0)
     sim.chaos.revoke('acorn')
     const refused = await sluice(['collect', 'acorn'], { env: { ...env, GITHUB_TOKEN: undefined } })
-    expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(/GitHub refuses the token of acorn .*users rotate acorn/s) })
+    expect(refused).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/GitHub refuses the token of acorn .*users rotate acorn/s),
+    })
     const GITHUB_TOKEN = sim.chaos.reinstate('acorn', `ghp_${'n'.repeat(36)}`)
     const said = await sluice(['collect', 'acorn'], { env: { ...env, GITHUB_TOKEN } })
     expect(said, said.err).toMatchObject({ code: 0, err: expect.stringContaining('has a new token') })
@@ -79,22 +86,21 @@ describe('[C-14] sluice collect', () => {
     expect(await ask(['scores', 'acorn'])).toMatchObject({ code: 3, err: expect.stringContaining('Nobody is registered') })
   })
 
-  test.skipIf(!hasTerminal)('[C-14] draws a bar for every kind, quota and time to go, no wider than the terminal', async ({
-    folder,
-    database,
-    github: { env },
-  }) => {
-    const drawn = draw(['collect', 'acorn'], { cwd: folder, env: { ...env, DATABASE_URL: database.url }, columns: 80 })
-    expect(await drawn.ended).toBe(0)
-    const text = drawn.screen.replaceAll(/\u001B\[[\d;?]*[A-Za-z]/g, '')
-    expect(text).toMatch(/^commits +━+─* +\d+\/\d+/m)
-    expect(text).toMatch(/quota +(?:core|graphql) [\d,]+ of [\d,]+ left/)
-    expect(text).toContain('to go')
-    expect(text).toMatch(/acorn scores /)
-    const bars = text.split(/\r?\n/).filter((line) => /[━─]/.test(line))
-    expect(Math.max(...bars.map((line) => line.length))).toBeLessThanOrEqual(80)
-    expect(drawn.screen.lastIndexOf('\u001B[?25h')).toBeGreaterThan(drawn.screen.lastIndexOf('\u001B[?25l'))
-  })
+  test.skipIf(!hasTerminal)(
+    '[C-14] draws a bar for every kind, quota and time to go, no wider than the terminal',
+    async ({ folder, database, github: { env } }) => {
+      const drawn = draw(['collect', 'acorn'], { cwd: folder, env: { ...env, DATABASE_URL: database.url }, columns: 80 })
+      expect(await drawn.ended).toBe(0)
+      const text = drawn.screen.replaceAll(/\u001B\[[\d;?]*[A-Za-z]/g, '')
+      expect(text).toMatch(/^commits +━+─* +\d+\/\d+/m)
+      expect(text).toMatch(/quota +(?:core|graphql) [\d,]+ of [\d,]+ left/)
+      expect(text).toContain('to go')
+      expect(text).toMatch(/acorn scores /)
+      const bars = text.split(/\r?\n/).filter((line) => /[━─]/.test(line))
+      expect(Math.max(...bars.map((line) => line.length))).toBeLessThanOrEqual(80)
+      expect(drawn.screen.lastIndexOf('\u001B[?25h')).toBeGreaterThan(drawn.screen.lastIndexOf('\u001B[?25l'))
+    },
+  )
 
   test('[C-14] interrupted while it works alone, it says that it goes on where it was, and does', async ({
     start,

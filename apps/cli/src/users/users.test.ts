@@ -10,7 +10,10 @@ test('[C-01] users are added from a file, from standard input or from the enviro
 }) => {
   const bare = { ...env, GITHUB_TOKEN: undefined }
   await sluice(['migrate'], { env })
-  expect(await sluice(['users', 'list'], { env })).toMatchObject({ code: 0, err: expect.stringContaining('Nobody is registered') })
+  expect(await sluice(['users', 'list'], { env })).toMatchObject({
+    code: 0,
+    err: expect.stringContaining('Nobody is registered'),
+  })
   writeFileSync(join(folder, 'token'), `${sim.tokenOf('acorn')}\n`)
   const added = await sluice(['users', 'add', 'Acorn', '--token-file', 'token', '--json'], { env: bare })
   expect(added.code, added.err).toBe(0)
@@ -35,7 +38,11 @@ test('[C-01] users are added from a file, from standard input or from the enviro
   expect((await sluice(['users', 'show', 'acorn'], { env })).code).toBe(3)
 })
 
-test('[C-12] [C-15] what was collected has a score and a history, and can be exported', async ({ sluice, folder, github: { env, sim } }) => {
+test('[C-12] [C-15] what was collected has a score and a history, and can be exported', async ({
+  sluice,
+  folder,
+  github: { env, sim },
+}) => {
   expect((await sluice(['collect', 'acorn'], { env })).code).toBe(0)
   const board = await sluice(['scores'], { env })
   expect(board.out).toMatch(/^#\s+login\s+score[\s\S]*1\s+acorn\s+\d/)
@@ -45,7 +52,10 @@ test('[C-12] [C-15] what was collected has a score and a history, and can be exp
   const truth = sim.world.groundTruth('acorn')
   const shas = Object.values(truth?.commits ?? {}).flatMap((all) => all.map(({ sha }) => sha))
   const jsonl = await sluice(['export', 'acorn', '--what', 'commits'], { env })
-  const rows = jsonl.out.trim().split('\n').map((line) => JSON.parse(line))
+  const rows = jsonl.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
   expect(rows.map(({ sha }) => sha).toSorted()).toEqual(shas.toSorted())
   const csv = await sluice(['export', 'acorn', '--what', 'repositories', '--format', 'csv', '--out', 'r.csv'], { env })
   expect(csv, csv.err).toMatchObject({ code: 0, out: expect.stringContaining('r.csv') })

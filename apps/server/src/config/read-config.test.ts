@@ -122,7 +122,12 @@ describe('[O-06] configuration', () => {
       {},
       /^GITHUB_API_URL is not usable: write an address such as https:/,
     ],
-    ['more floor than budget', { flags: { githubFloor: '5000' } }, {}, /^--github-floor 5000 is not usable: write a whole number/],
+    [
+      'more floor than budget',
+      { flags: { githubFloor: '5000' } },
+      {},
+      /^--github-floor 5000 is not usable: write a whole number/,
+    ],
     ['a field nobody knows', {}, { prot: 1 }, /^prot in sluice\.config\.json is no field\. Did you mean port\?$/],
     ['a field like no other', {}, { zzzzzzzz: 1 }, /is no field\. There are: database, data,/],
     ['a secret in the file', {}, { masterKey: 'a' }, /does not belong into sluice\.config\.json.*SLUICE_MASTER_KEY/],
