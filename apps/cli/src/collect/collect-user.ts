@@ -8,7 +8,7 @@ import type { Call } from '../session/tree.ts'
 import { plain } from '../terminal/text.ts'
 import { span } from '../terminal/times.ts'
 import { readToken } from '../users/read-token.ts'
-import { count, doneOf } from './describe.ts'
+import { count, doneOf, many } from './describe.ts'
 import { type Collecting, openCollecting } from './open-collecting.ts'
 import { watchCollection } from './watch-collection.ts'
 
@@ -99,6 +99,6 @@ async function tellEnd({ output }: Session, collector: Collector, user: User, en
   const { score, activity, impact, commits, additions, deletions, issuesSolved, pullRequests } = statistics
   output.line(
     `${output.terminal.paint('bold', plain(user.login))} scores ${output.terminal.paint('bold', score.toFixed(1))} (activity ${activity.toFixed(1)}, impact ${impact.toFixed(1)}): ` +
-      `${count(commits)} commits, +${count(additions)} −${count(deletions)} lines, ${count(issuesSolved)} issues solved, ${count(pullRequests)} pull requests merged elsewhere.`,
+      `${many(commits, 'commit')}, +${count(additions)} −${count(deletions)} lines, ${many(issuesSolved, 'issue')} solved, ${many(pullRequests, 'pull request')} merged elsewhere.`,
   )
 }

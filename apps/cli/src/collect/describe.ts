@@ -10,7 +10,24 @@ import { relative, span } from '../terminal/times.ts'
 const stateColours: Readonly<Record<string, Colour>> = { completed: 'green', failed: 'red', canceled: 'magenta' }
 const barMax = 40
 
+/** In the order in which one leads to the next; kinds that are not named here come last. */
+const order = [
+  'profile',
+  'events',
+  'repositories',
+  'verify',
+  'commits',
+  'commit statistics',
+  'issues',
+  'pull requests',
+  'own pull requests',
+]
+/** The run's own jobs, which plan it and count the score. */
+const isOwnJob = (kind: string): boolean => kind.startsWith('collector.collect')
+
 export const count = (value: number): string => value.toLocaleString('en-US')
+
+export const many = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? '' : 's'}`
 
 /** `github.commit-statistics` → `commit statistics`. */
 export function labelOf(kind: string): string {
@@ -33,8 +50,14 @@ export function describeQuota(quota: Progress['quota'], nowMs: number): string[]
   })
 }
 
+function shownKinds({ kinds }: Progress): Progress['kinds'] {
+  const place = (kind: string): number => (order.indexOf(labelOf(kind)) + order.length) % order.length
+  return kinds.filter(({ kind }) => !isOwnJob(kind)).toSorted((a, b) => place(a.kind) - place(b.kind))
+}
+
 export function describeProgress(login: string, progress: Progress, nowMs: number, terminal: Terminal): string[] {
-  const { run, kinds, quota } = progress
+  const { run, quota } = progress
+  const kinds = shownKinds(progress)
   const width = Math.max(40, (terminal.columns ?? 80) - 1)
   const labels = Math.max(12, ...kinds.map(({ kind }) => widthOf(labelOf(kind)))) + 2
   const figures = Math.max(7, ...kinds.map((one) => widthOf(figuresOf(one))))
@@ -59,6 +82,6 @@ function figuresOf({ done, total, failed }: Progress['kinds'][number]): string {
 }
 
 function toGo({ remainingJobs, expectedEnd }: Progress, nowMs: number): string {
-  const jobs = `${count(remainingJobs)} ${remainingJobs === 1 ? 'job' : 'jobs'} known so far`
-  return expectedEnd ? `about ${span(Math.max(0, expectedEnd.getTime() - nowMs))}, ${jobs}` : jobs
+  const jobs = `${many(remainingJobs, 'job')} known so far`
+  return expectedEnd ? `about ${span(Math.max(1_000, expectedEnd.getTime() - nowMs))}, ${jobs}` : jobs
 }

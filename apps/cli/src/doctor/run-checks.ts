@@ -4,7 +4,7 @@
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pendingMigrations, type SeenWorker } from '@sluice/engine'
-import { type Config, ConfigError, isOnlooker, loadModules, serverMigrations } from '@sluice/server'
+import { type Config, ConfigError, isOnlooker, loadModules, systemMigrations } from '@sluice/server'
 import { codeOf, exit } from '../session/exit.ts'
 import type { Session } from '../session/session.ts'
 import type { Call } from '../session/tree.ts'
@@ -99,7 +99,7 @@ async function reach(session: Session, checks: Finding[]): Promise<string | unde
 /** Without the tables of the server all works but the API and its keys: a program with an engine of its own needs neither. */
 async function checkSchema(url: string, checks: Finding[]): Promise<'whole' | 'engine only' | 'unusable'> {
   try {
-    const [pending, engine] = await Promise.all([pendingMigrations(url, [serverMigrations]), pendingMigrations(url)])
+    const [pending, engine] = await Promise.all([pendingMigrations(url, systemMigrations), pendingMigrations(url)])
     const lacks = `lacks ${pending.join(', ')}`
     if (engine.length > 0) {
       checks.push({ check: 'schema', state: 'fail', text: lacks, fix: 'sluice migrate' })

@@ -2,7 +2,7 @@
  * Scores to look at: all users by rank, or one with what its score is made of and how it came about.
  */
 import type { Standing, UserStatistics } from '@sluice/collector'
-import { count } from '../collect/describe.ts'
+import { count, many } from '../collect/describe.ts'
 import { CommandError, exit } from '../session/exit.ts'
 import { pageOf } from '../session/filter.ts'
 import { answerList } from '../session/listing.ts'
@@ -65,18 +65,22 @@ function describe(login: string, one: UserStatistics, now: number, terminal: Ter
     [
       { title: 'user', text: plain(login), colour: 'bold' },
       { title: 'score', text: one.score.toFixed(1), colour: 'green' },
-      {
-        title: 'activity',
-        text: `${one.activity.toFixed(1)}  from ${count(one.commits)} commits, +${count(one.additions)} −${count(one.deletions)} lines, ${one.activeDays} active days, streaks of ${one.longestStreak} (longest) and ${one.currentStreak} (now)`,
-      },
-      {
-        title: 'impact',
-        text: `${one.impact.toFixed(1)}  from ${count(one.issuesSolved)} issues solved, ${count(one.pullRequests)} pull requests merged into others' repositories (weight ${one.pullRequestWeight.toFixed(1)})`,
-      },
+      { title: 'activity', text: `${one.activity.toFixed(1)}\n${activityOf(one)}` },
+      { title: 'impact', text: `${one.impact.toFixed(1)}\n${impactOf(one)}` },
       { title: 'computed', text: `${exact(one.computedAt, now)} after run ${one.run}, formula ${one.formula}` },
     ],
     terminal,
   )
+}
+
+function activityOf(one: UserStatistics): string {
+  const days = `${many(one.activeDays, 'active day')}, streaks of ${one.longestStreak} (longest) and ${one.currentStreak} (now)`
+  return `${many(one.commits, 'commit')}, ${linesOf(one)} lines\n${days}`
+}
+
+function impactOf(one: UserStatistics): string {
+  const pulls = `${many(one.pullRequests, 'pull request')} merged into others' repositories, weight ${one.pullRequestWeight.toFixed(1)}`
+  return `${many(one.issuesSolved, 'issue')} solved\n${pulls}`
 }
 
 function renderHistory(items: readonly UserStatistics[], now: number, terminal: Terminal): string {

@@ -36,6 +36,7 @@ Examples:
   $ sluice up                                    # all of it, with a PostgreSQL of its own
   $ sluice jobs enqueue sluice.ping --wait       # a first job
   $ sluice status --watch                        # what goes on
+  $ GITHUB_TOKEN=… sluice collect octocat        # what somebody does on GitHub
 
 ${exitHelp}`,
     )

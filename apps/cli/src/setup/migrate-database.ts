@@ -2,7 +2,7 @@
  * `sluice migrate`: brings the schema up to date before the first new process starts, or says what that would do.
  */
 import { migrate, pendingMigrations } from '@sluice/engine'
-import { openDatabase, serverMigrations } from '@sluice/server'
+import { openDatabase, systemMigrations } from '@sluice/server'
 import { exit } from '../session/exit.ts'
 import type { Call } from '../session/tree.ts'
 
@@ -10,12 +10,12 @@ export async function migrateDatabase({ session, options }: Call): Promise<numbe
   const { output } = session
   const database = await openDatabase(await session.config(), { make: true, say: () => {} })
   session.onEnd(() => database.stop())
-  const pending = await pendingMigrations(database.url, [serverMigrations])
+  const pending = await pendingMigrations(database.url, systemMigrations)
   if (options['check']) {
     output.answer({ pending }, () => (pending.length === 0 ? 'Up to date.' : `Lacks:\n${indent(pending)}`))
     return pending.length === 0 ? exit.ok : exit.failure
   }
-  const { applied } = await migrate(database.url, [serverMigrations])
+  const { applied } = await migrate(database.url, systemMigrations)
   output.answer({ applied }, () => (applied.length === 0 ? 'Up to date.' : `Applied:\n${indent(applied)}`))
   return exit.ok
 }

@@ -18,7 +18,7 @@ import { createEngine, type Engine, type EngineOptions, type KeyRing } from '@sl
 import type { FoundDatabase } from '@sluice/local-postgres'
 import { Access } from '../access/access.ts'
 import type { Config } from '../config/read-config.ts'
-import { serverMigrations } from '../migrations.ts'
+import { systemMigrations } from '../migrations.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { dailySchedule, partsOfCollector } from './collector.ts'
 import { addressOf, explain, listen } from './listen.ts'
@@ -162,7 +162,7 @@ function engineOptions(
     lanes: { ...collecting.lanes, ...modules.lanes },
     services: { ...modules.services, ...collecting.services },
     database: url,
-    migrations: [serverMigrations, ...collecting.migrations],
+    migrations: systemMigrations,
     name: `${role} ${hostname()}:${process.pid}`,
     pools: works ? config.pools : {},
     lead: leads,
