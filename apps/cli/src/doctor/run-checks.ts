@@ -99,7 +99,7 @@ async function reach(session: Session, checks: Finding[]): Promise<string | unde
 /** Without the tables of the server all works but the API and its keys: a program with an engine of its own needs neither. */
 async function checkSchema(url: string, checks: Finding[]): Promise<'whole' | 'engine only' | 'unusable'> {
   try {
-    const [pending, engine] = await Promise.all([pendingMigrations(url, systemMigrations), pendingMigrations(url)])
+    const [pending, engine] = await Promise.all([pendingMigrations(url, await systemMigrations()), pendingMigrations(url)])
     const lacks = `lacks ${pending.join(', ')}`
     if (engine.length > 0) {
       checks.push({ check: 'schema', state: 'fail', text: lacks, fix: 'sluice migrate' })

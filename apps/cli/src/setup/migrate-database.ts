@@ -10,12 +10,13 @@ export async function migrateDatabase({ session, options }: Call): Promise<numbe
   const { output } = session
   const database = await openDatabase(await session.config(), { make: true, say: () => {} })
   session.onEnd(() => database.stop())
-  const pending = await pendingMigrations(database.url, systemMigrations)
+  const tables = await systemMigrations()
+  const pending = await pendingMigrations(database.url, tables)
   if (options['check']) {
     output.answer({ pending }, () => (pending.length === 0 ? 'Up to date.' : `Lacks:\n${indent(pending)}`))
     return pending.length === 0 ? exit.ok : exit.failure
   }
-  const { applied } = await migrate(database.url, systemMigrations)
+  const { applied } = await migrate(database.url, tables)
   output.answer({ applied }, () => (applied.length === 0 ? 'Up to date.' : `Applied:\n${indent(applied)}`))
   return exit.ok
 }

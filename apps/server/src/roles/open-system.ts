@@ -9,7 +9,6 @@ import type { LocalPostgres } from '@sluice/local-postgres'
 import { Access } from '../access/access.ts'
 import type { Config } from '../config/read-config.ts'
 import { serverMigrations } from '../migrations.ts'
-import { partsOfCollector } from './collector.ts'
 import { openKeyRing } from './master-key.ts'
 import { openDatabase } from './open-database.ts'
 
@@ -36,15 +35,18 @@ export interface SystemWishes {
   readonly collects?: boolean
 }
 
+const nothing = { open: undefined, migrations: [] }
+
 export async function openSystem(config: Config, { log = standardErrorLog, ...wishes }: SystemWishes = {}): Promise<System> {
   const secrets = wishes.secrets ? await openKeyRing(config, { make: false }) : undefined
   const database = await openDatabase(config, { make: false, say: () => {} })
-  const { open, ...parts } = partsOfCollector(config)
+  const { open, ...parts } = wishes.collects ? (await import('./collector.ts')).partsOfCollector(config) : nothing
   const engine = createEngine({
     // Its kinds are known, so that requests are checked; nothing is stored but what every process of this version stores.
-    ...(wishes.collects ? { ...parts, schedules: [] } : {}),
+    ...parts,
+    schedules: [],
     database: database.url,
-    migrations: [...(wishes.tables ? [serverMigrations] : []), ...(wishes.collects ? parts.migrations : [])],
+    migrations: [...(wishes.tables ? [serverMigrations] : []), ...parts.migrations],
     migrates: false,
     name: onlooker(),
     pools: {},
@@ -53,10 +55,14 @@ export async function openSystem(config: Config, { log = standardErrorLog, ...wi
     log,
     ...(secrets ? { secrets } : {}),
   })
+  const collector = open?.(engine)
   return {
     engine,
     access: new Access(engine, { requireKeys: config.requireKeys }),
-    collector: open(engine),
+    get collector() {
+      if (!collector) throw new Error('this command did not wish for the collector')
+      return collector
+    },
     url: database.url,
     local: database.local,
     async stop() {

@@ -18,9 +18,8 @@ import { createEngine, type Engine, type EngineOptions, type KeyRing } from '@sl
 import type { FoundDatabase } from '@sluice/local-postgres'
 import { Access } from '../access/access.ts'
 import type { Config } from '../config/read-config.ts'
-import { systemMigrations } from '../migrations.ts'
+import { serverMigrations } from '../migrations.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
-import { dailySchedule, partsOfCollector } from './collector.ts'
 import { addressOf, explain, listen } from './listen.ts'
 import { type Loaded, loadModules } from './load-modules.ts'
 import { openKeyRing } from './master-key.ts'
@@ -77,6 +76,7 @@ export async function startRole(role: RoleName, config: Config, wishes: RoleWish
     const database = await openDatabase(config, { make: true, say })
     closers.push(() => database.stop())
     const secrets = await openKeyRing(config, { make: true })
+    const { dailySchedule, partsOfCollector } = await import('./collector.ts')
     const collecting = partsOfCollector(config)
     const engine = createEngine(engineOptions(role, config, { modules, collecting, url: database.url, telemetry, secrets }))
     const collector = collecting.open(engine)
@@ -162,7 +162,7 @@ function engineOptions(
     lanes: { ...collecting.lanes, ...modules.lanes },
     services: { ...modules.services, ...collecting.services },
     database: url,
-    migrations: systemMigrations,
+    migrations: [serverMigrations, ...collecting.migrations],
     name: `${role} ${hostname()}:${process.pid}`,
     pools: works ? config.pools : {},
     lead: leads,
