@@ -17,12 +17,11 @@ export async function collectUser({ session, args: [login = ''], options }: Call
   const collecting = await openCollecting(session)
   const { collector, alone } = collecting
   const { user, isNew } = await findOrRegister(session, collector, login, options['tokenFile'] as string | undefined)
-  const before = await collector.progress(user.id)
-  const asked = isNew ? undefined : await request(session, collector, user)
+  // Asked before anything is requested: a run may have ended by the time we look again. Whoever is new has had none.
+  const before = isNew ? undefined : (await collector.progress(user.id))?.run.id
+  const joined = isNew ? undefined : await request(session, collector, user)
   if (options['wait'] === false) return leave(session, user, alone)
-  // The newest run is ours when it is the one under way, or a newer one than there was.
-  const isOurs = ({ run }: Progress): boolean => run.id === asked || run.id !== before?.run.id || run.finishedAt === null
-  const ended = await watchCollection(session, collecting, user, isOurs)
+  const ended = await watchCollection(session, collecting, user, ({ run }) => run.id === joined || run.id !== before)
   if (!ended) return interrupted(session, user, collecting)
   await tellEnd(session, collector, user, ended)
   return ended.run.state === 'completed' && ended.kinds.every(({ failed }) => failed === 0) ? exit.ok : exit.failure
