@@ -149,7 +149,7 @@ export function proofLines(proof: Proof, paint: Paint): string[] {
     line('missing', missing, `of ${number(facts)} repositories, commits, issues, pull requests`),
     line('wrong', wrong, 'stored, and not so'),
     line('doubled', doubled, 'jobs that ended twice'),
-    line('lost', lost, `jobs of ${number(runs)} collections without an end; ${number(rescued)} were rescued`),
+    line('lost', lost, `jobs of ${number(runs)} collections without an end; ${number(rescued)} rescued`),
     line('over budget', overBudget, `of ${number(calls)} calls that the simulator counted`),
   ]
 }

@@ -110,11 +110,11 @@ export class Stage {
     }
   }
 
-  /** How many jobs the database says a process holds, in words. */
-  async holdings(number: number): Promise<string> {
-    await this.refresh()
-    const pid = this.#crew?.members.find((member) => member.number === number)?.pids.at(-1) ?? 0
-    return jobs(this.#held[pid] ?? 0)
+  /** How many jobs the database says a process holds. */
+  async heldBy(number: number): Promise<number> {
+    const { rows } = await this.#client.query<{ pid: string; held: number }>(look)
+    const pid = this.#crew?.members.find((member) => member.number === number)?.pids.at(-1)
+    return rows.find((row) => row.pid === String(pid))?.held ?? 0
   }
 
   async refresh(): Promise<void> {

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { GithubSim } from '@sluice/github-sim'
 import type { Clerk } from './clerk.ts'
 import type { Crew } from './crew.ts'
-import { number } from './ink.ts'
+import { jobs, number } from './ink.ts'
 import { people } from './people.ts'
 import type { Stage } from './stage.ts'
 
@@ -19,6 +19,7 @@ export interface Cast {
 }
 
 const limitMs = 90_000
+const busyMsMax = 4_000
 const revoked = 'cedar'
 const renamed = 'acorn'
 
@@ -44,11 +45,13 @@ async function killAndStop({ crew, stage, ...cast }: Cast): Promise<void> {
   const all = { crew, stage, ...cast }
   await until(all, () => stage.shareOf(renamed) > 0.15)
   const killed = crew.leader ?? 1
-  stage.say(`up ${killed}, which leads, is killed with kill -9 while it holds ${await stage.holdings(killed)}`, 'bad')
+  const lost = await whenBusy(all, killed)
   crew.kill(killed)
+  stage.say(`up ${killed}, which leads, is killed with kill -9 while it holds ${jobs(lost)}`, 'bad')
   await until(all, () => crew.leader !== undefined)
   const stopped = crew.members.find(({ number: one, leads }) => one !== killed && !leads)?.number ?? 1
-  stage.say(`up ${stopped} is asked to stop (SIGTERM) while it holds ${await stage.holdings(stopped)}`)
+  const held = await whenBusy(all, stopped)
+  stage.say(`up ${stopped} is asked to stop (SIGTERM) while it holds ${jobs(held)}`)
   await crew.stop(stopped)
 }
 
@@ -76,13 +79,22 @@ async function revokeAndRotate({ sim, stage, clerk, ...cast }: Cast, user: numbe
 
 async function collectAgain(cast: Cast, ids: readonly number[], before: number): Promise<void> {
   const { sim, clerk, stage } = cast
-  sim.churn.step({ share: 0.02 })
+  sim.churn.step({ share: 0.2 })
   stage.say('an hour of pushes, merges and closed issues; all are collected again')
   for (const id of ids) await clerk.collect(id)
   await until(cast, () => stage.areDone(2))
   stage.say(`only what changed was read: ${number(sim.oracle.summary().units - before)} units of quota`, 'good')
   await stage.refresh()
   stage.say(`scores: ${stage.scores}`)
+}
+
+/** The moment at which a process holds a few jobs, so that there is something to lose; but the story goes on in any case. */
+async function whenBusy({ stage, signal }: Cast, member: number): Promise<number> {
+  for (const endMs = stage.elapsedMs + busyMsMax; ; ) {
+    const held = await stage.heldBy(member)
+    if (held >= 2 || stage.elapsedMs > endMs) return held
+    await delay(20, undefined, { signal })
+  }
 }
 
 async function until({ stage, signal }: Cast, holds: () => boolean | Promise<boolean>): Promise<void> {

@@ -180,3 +180,27 @@ test('[O-03] the page that shows it loads nothing from elsewhere and holds no sc
     expect((await get(url)).statusCode, url).toBe(200)
   expect((await get('/docs/docs.js')).body).not.toMatch(/innerHTML|insertAdjacentHTML|eval\(|https?:\/\//)
 })
+
+test('[E-23] whoever is being answered while the server leaves is answered, and does not hold it up', async ({
+  http,
+  client,
+}) => {
+  const { app } = await http()
+  const address = await app.listen({ port: 0, host: '127.0.0.1' })
+  await fetch(`${address}/api/schedules`)
+  await client.query('begin; lock table sluice.schedule in access exclusive mode')
+  const asked = fetch(`${address}/api/schedules`)
+  await eventually(async () => {
+    const waiting = await client.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+    return waiting.rowCount === 1
+  })
+  const closed = app.close()
+  await client.query('rollback')
+  const answer = await asked
+  expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close'])
+  const startMs = performance.now()
+  await closed
+  expect(performance.now() - startMs).toBeLessThan(10_000)
+})

@@ -77,7 +77,13 @@ export async function createHttp({ engine, collector, access, telemetry, config 
     if (request.url.length > limits.urlCharsMax) throw refuse('URL_TOO_LONG')
   })
   app.addHook('onResponse', async (request, reply) => tell(request, reply, guard))
-  app.addHook('preClose', async () => live.close())
+  // Whoever is being answered while we leave would otherwise keep the connection, and us, for as long as connections may be silent.
+  let leaving = false
+  app.addHook('onSend', async (_request, reply) => void (leaving && reply.header('connection', 'close')))
+  app.addHook('preClose', async () => {
+    leaving = true
+    live.close()
+  })
   app.setErrorHandler(sendProblem)
   app.setNotFoundHandler((request, reply) => {
     const allow = methods.of(request.url.split('?')[0] ?? '').join(', ')
