@@ -5,15 +5,9 @@
 import { type AnyKind, defineKind, defineRun, done, fail, once } from '@sluice/engine'
 import type { GithubSim } from '@sluice/github-sim'
 import { eventually } from './database.ts'
+import type { Sample } from './http-sample.ts'
 import { type Http, happened, idle, keyOf, walk } from './http-scene.ts'
 import { People, userSamples } from './user-samples.ts'
-
-export interface Sample {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  readonly url: string
-  readonly body?: unknown
-  readonly headers?: Record<string, string>
-}
 
 const broken = defineKind('broken', { retry: once, run: () => fail(new Error('no such page')) }) as AnyKind
 const stuck = defineKind('stuck', {

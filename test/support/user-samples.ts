@@ -3,20 +3,21 @@
  */
 import type { Collector, User } from '@sluice/collector'
 import type { Engine } from '@sluice/engine'
-import { type GithubSim, startGithubSim } from '@sluice/github-sim'
-import type { Sample } from './http-samples.ts'
+import { type GithubSim, type PersonPlan, startGithubSim } from '@sluice/github-sim'
+import type { Sample } from './http-sample.ts'
 
 const peopleMax = 100
 
-export function startSmallGithub(): Promise<GithubSim> {
-  const people = Array.from({ length: peopleMax }, (_, n) => ({
-    login: `person-${n + 1}`,
-    repositories: 0,
-    commits: 0,
-    issues: 0,
-    pullRequests: 0,
-  }))
-  return startGithubSim({ people })
+export type { GithubSim }
+
+export function startEmptyGithub(): Promise<GithubSim> {
+  const logins = Array.from({ length: peopleMax }, (_, n) => `person-${n + 1}`)
+  return startGithub(logins, { repositories: 0, commits: 0, issues: 0, pullRequests: 0 })
+}
+
+/** Everybody has as much as everybody else. */
+export function startGithub(logins: readonly string[], size: Omit<PersonPlan, 'login'>): Promise<GithubSim> {
+  return startGithubSim({ people: logins.map((login) => ({ login, ...size })) })
 }
 
 interface Ground {

@@ -2,7 +2,7 @@
  * Collects a user: registers whoever is unknown, requests a collection or follows the one under way, shows how far it is, and leaves with how it ended.
  */
 import type { Collector, Progress, User } from '@sluice/collector'
-import { CommandError, codeOf, exit } from '../session/exit.ts'
+import { codeOf, exit } from '../session/exit.ts'
 import type { Session } from '../session/session.ts'
 import type { Call } from '../session/tree.ts'
 import { plain } from '../terminal/text.ts'
@@ -10,6 +10,7 @@ import { span } from '../terminal/times.ts'
 import { readToken } from '../users/read-token.ts'
 import { count, doneOf, many } from './describe.ts'
 import { type Collecting, openCollecting } from './open-collecting.ts'
+import { refused } from './refused.ts'
 import { watchCollection } from './watch-collection.ts'
 
 export async function collectUser({ session, args: [login = ''], options }: Call): Promise<number> {
@@ -76,15 +77,6 @@ function interrupted({ output }: Session, { login }: User, { alone }: Collecting
       : `The collection of ${shown} goes on without you. \`sluice users show ${shown}\` tells how far it is.`,
   )
   return exit.interrupted
-}
-
-export function refused({ login, tokenRefusal }: User): CommandError {
-  const said = tokenRefusal ? ` (${plain(tokenRefusal)})` : ''
-  return new CommandError(
-    exit.failure,
-    'TOKEN_REFUSED',
-    `GitHub refuses the token of ${plain(login)}${said}, so its collection waits. Set GITHUB_TOKEN to a new one and run this again, or \`sluice users rotate ${plain(login)}\`.`,
-  )
 }
 
 async function tellEnd({ output }: Session, collector: Collector, user: User, ended: Progress): Promise<void> {

@@ -93,6 +93,7 @@ describe('[C-14] sluice collect', () => {
     async ({ folder, database, github: { env } }) => {
       const drawn = draw(['collect', 'acorn'], { cwd: folder, env: { ...env, DATABASE_URL: database.url }, columns: 80 })
       expect(await drawn.ended).toBe(0)
+      // oxlint-disable-next-line no-control-regex -- what moves the cursor and colours the text
       const text = drawn.screen.replaceAll(/\u001B\[[\d;?]*[A-Za-z]/g, '')
       expect(text).toMatch(/^commits +━+─* +\d+\/\d+/m)
       expect(text).toMatch(/quota +(?:core|graphql) [\d,]+(?: of [\d,]+)? left/)

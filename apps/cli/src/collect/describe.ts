@@ -30,7 +30,7 @@ export const count = (value: number): string => value.toLocaleString('en-US')
 export const many = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? '' : 's'}`
 
 /** `github.commit-statistics` → `commit statistics`. */
-export function labelOf(kind: string): string {
+function labelOf(kind: string): string {
   return plain(kind.slice(kind.indexOf('.') + 1)).replaceAll('-', ' ')
 }
 

@@ -7,9 +7,9 @@ import type { Session } from '../session/session.ts'
 import { LiveLines } from '../terminal/live-lines.ts'
 import { describeTerminal } from '../terminal/terminal.ts'
 import { plain } from '../terminal/text.ts'
-import { refused } from './collect-user.ts'
 import { describeProgress, describeQuota, doneOf } from './describe.ts'
 import type { Collecting } from './open-collecting.ts'
+import { refused } from './refused.ts'
 
 const topics = ['runs', 'jobs', 'lanes'] as const
 const beatMs = 1_000

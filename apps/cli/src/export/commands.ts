@@ -4,7 +4,7 @@
 import { oneOf } from '../session/choices.ts'
 import type { Leaf } from '../session/tree.ts'
 
-export const exported = ['repositories', 'commits', 'issues', 'pull-requests', 'events', 'statistics'] as const
+const exported = ['repositories', 'commits', 'issues', 'pull-requests', 'events', 'statistics'] as const
 const formats = ['jsonl', 'csv']
 
 export const exportLeaf: Leaf = {

@@ -59,7 +59,7 @@ test('[C-12] [C-15] what was collected has a score and a history, and can be exp
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line))
-  expect(rows.map(({ sha }) => sha).toSorted()).toEqual(shas.toSorted())
+  expect(rows.map(({ sha }): string => sha).toSorted()).toEqual(shas.toSorted())
   const csv = await sluice(['export', 'acorn', '--what', 'repositories', '--format', 'csv', '--out', 'r.csv'], { env })
   expect(csv, csv.err).toMatchObject({ code: 0, out: expect.stringContaining('r.csv') })
   expect(readFileSync(join(folder, 'r.csv'), 'utf8').trim().split(/\r?\n/)).toHaveLength(1 + (truth?.repositories.length ?? 0))

@@ -1,11 +1,11 @@
 /** Every route by its own description: each status that it documents is hit at least once, and nothing is answered that it does not document. */
-import type { GithubSim } from '@sluice/github-sim'
 import { afterAll, expect } from 'vitest'
 import { describeApi, fill, nameOf, type Operation, operationOf } from '../../../../test/support/http-description.ts'
-import { Props, type Sample, sampleOptions, samples } from '../../../../test/support/http-samples.ts'
+import type { Sample } from '../../../../test/support/http-sample.ts'
+import { Props, sampleOptions, samples } from '../../../../test/support/http-samples.ts'
 import { test as base, type Http, type HttpOptions, keyOf } from '../../../../test/support/http-scene.ts'
 import { startProxy } from '../../../../test/support/proxy.ts'
-import { startSmallGithub } from '../../../../test/support/user-samples.ts'
+import { type GithubSim, startEmptyGithub } from '../../../../test/support/user-samples.ts'
 
 const wanted = new Set<string>()
 const hits = new Set<string>()
@@ -21,7 +21,7 @@ interface Routes {
 const test = base.extend<Routes>({
   // oxlint-disable-next-line no-empty-pattern -- Vitest reads the pattern to know what a fixture needs
   sim: async ({}, use) => {
-    const sim = await startSmallGithub()
+    const sim = await startEmptyGithub()
     await use(sim)
     await sim.stop()
   },

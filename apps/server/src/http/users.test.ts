@@ -1,15 +1,15 @@
 /** Users over HTTP, against a GitHub on this machine: tokens go in and never come out, and what is collected can be taken along. */
-import { type GithubSim, startGithubSim } from '@sluice/github-sim'
 import { expect } from 'vitest'
 import { eventually } from '../../../../test/support/database.ts'
 import { test as base, type Http } from '../../../../test/support/http-scene.ts'
+import { type GithubSim, startGithub } from '../../../../test/support/user-samples.ts'
 
 const size = { repositories: 3, commits: 150, issues: 12, pullRequests: 8 }
 
 const test = base.extend<{ sim: GithubSim; working: () => Promise<Http> }>({
   // oxlint-disable-next-line no-empty-pattern -- Vitest reads the pattern to know what a fixture needs
   sim: async ({}, use) => {
-    const sim = await startGithubSim({ people: ['acorn', 'birch'].map((login) => ({ login, ...size })) })
+    const sim = await startGithub(['acorn', 'birch'], size)
     await use(sim)
     await sim.stop()
   },
@@ -101,7 +101,7 @@ test('[C-15] what was collected is streamed as JSON Lines and CSV, with its type
   const shas = jsonl.body
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line).sha)
+    .map((line): string => JSON.parse(line).sha)
   expect(shas.toSorted()).toEqual(commits.map(({ sha }) => sha).toSorted())
   const csv = await scene.get(`/api/users/${id}/export?what=commits&format=csv`)
   expect(csv.headers['content-type']).toBe('text/csv; charset=utf-8')
