@@ -26,7 +26,7 @@ export const githubSimLeaf: Leaf = {
   note: 'REST and GraphQL over made-up data. Everything is in memory and gone afterwards. The tokens work nowhere else.',
   examples: [
     ['sluice github-sim', 'prints its address, the tokens, and a command to try'],
-    ['sluice github-sim --people acorn --commits 20000 --limit 60 --window 1m', 'a long history under a small budget'],
+    ['sluice github-sim --people acorn --commits 20000 --limit 400 --window 1m', 'a long history under a small budget'],
   ],
   load: async () => (await import('./run-sim.ts')).runSim,
 }
