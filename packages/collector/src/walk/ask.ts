@@ -68,6 +68,8 @@ export type Asked<T> =
   | (Said & { readonly type: 'not modified' })
   | { readonly type: 'over'; readonly outcome: Outcome }
 
+const waitMsMin = 1_000
+
 export async function ask<S extends z.ZodType>(
   job: JobContext<unknown>,
   workshop: Workshop,
@@ -136,14 +138,16 @@ async function conclude(
     return snooze('1s')
   }
   switch (answer.type) {
-    case 'primary limit':
-      workshop.holds.hold(job.lane ?? owner, answer.resetAt)
-      job.report({ remaining: 0, resetAt: answer.resetAt })
-      return snooze(answer.resetAt)
-    case 'secondary limit':
-      workshop.holds.hold(owner, answer.retryAt)
-      await workshop.engine.owners.hold(owner, answer.retryAt)
-      return snooze(answer.retryAt)
+    case 'primary limit': {
+      const until = workshop.holds.hold(job.lane ?? owner, ahead(answer.resetAt, workshop))
+      job.report({ remaining: 0, resetAt: until })
+      return snooze(until)
+    }
+    case 'secondary limit': {
+      const until = workshop.holds.hold(owner, ahead(answer.retryAt, workshop))
+      await workshop.engine.owners.hold(owner, until)
+      return snooze(until)
+    }
     case 'unauthorized':
       return refuse(answer.message)
     case 'forbidden':
@@ -182,6 +186,11 @@ async function conclude(
     case 'invalid':
       return fail(new Error(answer.message))
   }
+}
+
+/** A server that says "now" while it refuses is not asked again at once. */
+function ahead(until: Date, { settings }: Workshop): Date {
+  return new Date(Math.max(until.getTime(), settings.now() + waitMsMin))
 }
 
 function over(outcome: Outcome): { type: 'over'; outcome: Outcome } {

@@ -5,8 +5,11 @@
 export class Holds {
   readonly #until = new Map<string, number>()
 
-  hold(name: string, until: Date): void {
-    this.#until.set(name, Math.max(until.getTime(), this.#until.get(name) ?? 0))
+  /** Answers until when: somebody may have said a later time. */
+  hold(name: string, until: Date): Date {
+    const latest = Math.max(until.getTime(), this.#until.get(name) ?? 0)
+    this.#until.set(name, latest)
+    return new Date(latest)
   }
 
   /** The latest time that one of them has to wait for; nothing if none has to. */
