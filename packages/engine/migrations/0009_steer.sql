@@ -106,7 +106,9 @@ begin
   insert into sluice.owner (name) values (in_name) on conflict do nothing;
   update sluice.owner o
   set cap = case when change ? 'cap' then (change ->> 'cap')::integer else o.cap end,
-      hold_until = case when change ? 'hold_until' then (change ->> 'hold_until')::timestamptz else o.hold_until end,
+      hold_until = case when change ? 'hold_until' then (change ->> 'hold_until')::timestamptz
+                        when change ? 'hold_at_least' then greatest(o.hold_until, (change ->> 'hold_at_least')::timestamptz)
+                        else o.hold_until end,
       paused = case when change ? 'paused' then change ->> 'paused' else o.paused end
   where o.name = in_name;
   perform from sluice.lane l where l.owner = in_name order by l.key for no key update;

@@ -90,7 +90,7 @@ export async function ask<S extends z.ZodType>(
   }
   const answer = await send(workshop, token, call, job.signal)
   job.report({
-    ...(answer.budget ? { remaining: answer.budget.remaining, resetAt: answer.budget.resetAt } : {}),
+    ...(answer.budget ? { remaining: answer.budget.remaining, limit: answer.budget.limit, resetAt: answer.budget.resetAt } : {}),
     refund: Math.max(0, reserved - answer.cost),
   })
   if (answer.type === 'not modified') return answer
@@ -145,7 +145,7 @@ async function conclude(
     }
     case 'secondary limit': {
       const until = workshop.holds.hold(owner, ahead(answer.retryAt, workshop))
-      await workshop.engine.owners.hold(owner, until)
+      await workshop.engine.owners.hold(owner, until, { atLeast: true })
       return snooze(until)
     }
     case 'unauthorized':

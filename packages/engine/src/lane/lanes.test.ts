@@ -145,6 +145,18 @@ test('[E-12] the cap of an owner spans all of its lanes and its jobs without a l
   expect(most).toBe(2)
 })
 
+test('[E-12] of holds that servers ask for the latest counts, in whatever order they come; by hand it can be shortened', async ({
+  engines,
+}) => {
+  const engine = engines({ kinds: [] })
+  const [soon, late] = [60_000, 120_000].map((ms) => new Date(Date.now() + ms)) as [Date, Date]
+  await engine.owners.hold('ann', late, { atLeast: true })
+  await engine.owners.hold('ann', soon, { atLeast: true })
+  expect((await engine.owners.find('ann'))?.holdUntil).toEqual(late)
+  await engine.owners.hold('ann', soon)
+  expect((await engine.owners.find('ann'))?.holdUntil).toEqual(soon)
+})
+
 test('[E-25] a breaker opens after failures in a row, lets one job find out, and closes when that goes well', async ({
   engines,
   client,

@@ -32,8 +32,10 @@ export class Owners {
     await this.#change(name, { cap })
   }
 
-  async hold(name: string, until: Date): Promise<void> {
-    await this.#change(name, { hold_until: checkHold(until, this.#clock).toISOString() })
+  /** Nothing of the owner starts before this time. With `atLeast` a hold that ends later stays: what servers say may arrive in any order. */
+  async hold(name: string, until: Date, { atLeast = false }: { atLeast?: boolean } = {}): Promise<void> {
+    const time = checkHold(until, this.#clock).toISOString()
+    await this.#change(name, atLeast ? { hold_at_least: time } : { hold_until: time })
   }
 
   /** The next claim of every process leaves its jobs alone. Jobs that run go on. */
