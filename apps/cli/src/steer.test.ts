@@ -115,7 +115,9 @@ describe('[O-06] lanes, owners, schedules', () => {
     const { out } = await sluice(['schedules', 'show', 'nightly', '--fires', '2'])
     expect(out).toMatch(/next +\d{4}-\d\d-\d\d 00:05:00 {2}in/)
     await sluice(['schedules', 'pause', 'nightly', '--reason', 'moving'])
-    expect((await json('schedules', 'list')).items).toMatchObject([{ name: 'nightly', pausedReason: 'moving' }])
+    expect((await json('schedules', 'list')).items).toContainEqual(
+      expect.objectContaining({ name: 'nightly', pausedReason: 'moving' }),
+    )
     expect((await json('schedules', 'run', 'nightly')).created).toBe(true)
     expect(told(await sluice(['schedules', 'resume', 'nightly']))).toEqual([0, 'nightly goes on.'])
   })

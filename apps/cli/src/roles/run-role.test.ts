@@ -103,7 +103,22 @@ describe('[O-01] modules', () => {
     const { id } = JSON.parse(out)
     await eventually(async () => (await sluice(['jobs', 'show', String(id), '--json'])).out.includes('"succeeded"'))
     const { items } = JSON.parse((await sluice(['schedules', 'list', '--json'])).out)
-    expect(items).toMatchObject([{ name: 'daily', kind: 'hello' }])
+    expect(items).toMatchObject([{ name: 'collector.daily' }, { name: 'daily', kind: 'hello' }])
+  })
+
+  test('[C-10] the daily collection of everybody is stored with the first process, and gone with one that is told so', async ({
+    start,
+    sluice,
+  }) => {
+    const names = async (): Promise<string[]> =>
+      JSON.parse((await sluice(['schedules', 'list', '--json'])).out).items.map(({ name }: { name: string }) => name)
+    const first = start(['up', '--port', '0', '--json'])
+    await first.ready()
+    expect(await names()).toEqual(['collector.daily'])
+    first.signal('SIGTERM')
+    await first.ended
+    await start(['up', '--port', '0', '--json', '--collect-daily', 'off']).ready()
+    expect(await names()).toEqual([])
   })
 
   const broken: [sentence: string, name: string, source: string, code: number, told: RegExp][] = [
