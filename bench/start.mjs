@@ -11,11 +11,13 @@ import { fileURLToPath } from 'node:url'
 import { availablePackages, installPackages } from '../scripts/dist/debian.js'
 import { find } from '../scripts/dist/test-servers.js'
 
-const names = ['enqueue', 'drain', 'latency', 'delayed', 'history', 'horizon', 'idle', 'recovery', 'lanes', 'runs', 'api']
+const names = ['enqueue', 'drain', 'latency', 'delayed', 'history', 'horizon', 'idle', 'recovery', 'lanes', 'runs', 'api', 'collect']
 const usage = `usage: npm run bench -- NAME [--json] [--quick]
   NAME     one of ${names.join(' ')}
   --json   one JSON object a line, the summary last; without it a table
-  --quick  fewer jobs and rounds, no contenders with default settings; under 40 seconds`
+  --quick  fewer jobs and rounds, no contenders with default settings; under 40 seconds, for collect under 90
+
+  SLUICE_BENCH_USERS=10000 sets how many people the registry of collect has`
 
 const folder = dirname(fileURLToPath(import.meta.url))
 const given = process.argv.slice(2)

@@ -3,6 +3,7 @@
  */
 import type { Bench } from '../bench.ts'
 import { apiBench } from './api.ts'
+import { collectBench } from './collect.ts'
 import { delayedBench } from './delayed.ts'
 import { drainBench } from './drain.ts'
 import { enqueueBench } from './enqueue.ts'
@@ -26,6 +27,7 @@ export const benches = {
   lanes: lanesBench,
   runs: runsBench,
   api: apiBench,
+  collect: collectBench,
 } satisfies Record<string, Bench>
 
 export const isBenchName = (name: string): name is keyof typeof benches => Object.hasOwn(benches, name)

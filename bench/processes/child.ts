@@ -2,6 +2,7 @@
  * The program of every process of the bench: it is told a role and an input, plays the role, answers and ends.
  */
 import type { askApi } from '../roles/ask-api.ts'
+import type { collectGithub } from '../roles/collect-github.ts'
 import type { delayed } from '../roles/delayed.ts'
 import type { drain } from '../roles/drain.ts'
 import type { enqueue } from '../roles/enqueue.ts'
@@ -10,6 +11,7 @@ import type { idle } from '../roles/idle.ts'
 import type { oracle } from '../roles/oracle.ts'
 import type { sendSamples } from '../roles/send-samples.ts'
 import type { serveApi } from '../roles/serve-api.ts'
+import type { simulateGithub } from '../roles/simulate-github.ts'
 import type { spend } from '../roles/spend.ts'
 import type { tellStarts } from '../roles/tell-starts.ts'
 import type { workInRuns } from '../roles/work-in-runs.ts'
@@ -28,6 +30,8 @@ export interface Roles {
   workInRuns: typeof workInRuns
   serveApi: typeof serveApi
   askApi: typeof askApi
+  simulateGithub: typeof simulateGithub
+  collectGithub: typeof collectGithub
 }
 export type RoleName = keyof Roles
 
@@ -46,6 +50,8 @@ const load: { [Name in RoleName]: () => Promise<Roles[Name]> } = {
   workInRuns: async () => (await import('../roles/work-in-runs.ts')).workInRuns,
   serveApi: async () => (await import('../roles/serve-api.ts')).serveApi,
   askApi: async () => (await import('../roles/ask-api.ts')).askApi,
+  simulateGithub: async () => (await import('../roles/simulate-github.ts')).simulateGithub,
+  collectGithub: async () => (await import('../roles/collect-github.ts')).collectGithub,
 }
 
 type Message = { role: RoleName; input: unknown } | { told: unknown }

@@ -1,0 +1,63 @@
+/**
+ * Revocation: a token dies while many calls are under way. How many are still made with it once the first 401 has been answered?
+ *
+ * In flight are the jobs that run when that answer has left the simulator: whatever arrives later and is not of those was sent by someone who could have
+ * known. Afterwards the person gives a new token, and the collection must end with everything in it.
+ */
+import type { Ground } from '../../ground.ts'
+import { pause } from '../../measure/clock.ts'
+import { prove } from '../../proof.ts'
+import { compare } from './compare.ts'
+import { unlimited } from './cold.ts'
+import type { Entry } from './simulator.ts'
+import { setStage, type Strategy } from './stage.ts'
+
+const workers = 4
+const slots = 8
+const latencyMs = 40
+const person = { login: 'revoked', repositories: 40, commits: 400, issues: 120, pullRequests: 80 }
+const quietMs = 3_000
+
+export async function revocation(ground: Ground, strategy: Strategy) {
+  const stage = await setStage(ground, { strategy, slots, sim: { seed: 7, people: [person], ...unlimited, latencyMs } })
+  const { sim } = stage
+  const user = await stage.register(person.login)
+  await stage.staff(workers)
+  const middle = sim.ringAt(60)
+  await stage.request([user])
+  await middle
+  await sim.chaos({ revoke: person.login })
+  await pause(quietMs)
+  const refused = (await sim.entries()).filter(({ status }) => status === 401)
+  const [first] = refused
+  prove(first !== undefined, 'the simulator refused the token while it was collected with')
+  const answeredAt = endOf(first)
+  const after = refused.filter(({ at }) => at > answeredAt)
+  const inFlight = refused.filter((entry) => entry !== first && entry.at <= answeredAt && endOf(entry) >= answeredAt)
+  const [paused] = await stage.ask<{ token_state: string }>('select token_state from collector.users where id = $1', [user.id])
+  prove(paused?.token_state === 'refused', 'the token is known to be refused')
+  const before = (await sim.entries()).length
+  await pause(quietMs / 2)
+  prove((await sim.entries()).length === before, 'nothing is sent while the token is refused')
+  const token = `ghp_${'n'.repeat(36)}`
+  await sim.chaos({ reinstate: person.login, token })
+  await stage.collector.users.rotateToken(user.id, token)
+  const states = await stage.ended([user])
+  prove(states.get(user.id) === 'completed', `with a new token the collection completes (${states.get(user.id)})`)
+  const differences = await compare(stage.databaseUrl, user.id, await sim.truth(person.login))
+  prove(differences.missing + differences.stale === 0, `and is whole (${JSON.stringify(differences)})`)
+  const { units, overBudget, sentWhileLimited, seconds } = await stage.strike()
+  return {
+    units,
+    seconds,
+    callsAfterRevocation: after.length,
+    inFlightAtRevocation: inFlight.length,
+    refusedCalls: refused.length,
+    workers: workers * slots,
+    latencyMs,
+    overBudget,
+    sentWhileLimited,
+  }
+}
+
+const endOf = (entry: Entry | undefined): number => entry?.endedAt ?? Number.NaN

@@ -1,0 +1,178 @@
+/**
+ * A stage: a database, a simulator, workers, and a collector in the bench's own process that only asks. Every scenario has its own.
+ *
+ * When it is struck, the simulator says what went over budget or came while it had said to wait; the bench adds that up over all scenarios.
+ */
+import type { Collector } from '@sluice/collector'
+import { type Engine, generateMasterKey } from '@sluice/engine'
+import type { Ground } from '../../ground.ts'
+import { monotonicMs, pause } from '../../measure/clock.ts'
+import type { Child } from '../../processes/fork-child.ts'
+import { startChild } from '../../processes/start-child.ts'
+import { prove } from '../../proof.ts'
+import { type CollectInput, openCollector } from '../../roles/collect-github.ts'
+import type { SimulateInput } from '../../roles/simulate-github.ts'
+import { within } from '../../servers/postgres.ts'
+import { type OracleSummary, type Simulator, startSimulator } from './simulator.ts'
+
+export type Strategy = 'graphql' | 'rest'
+
+export interface Worker {
+  readonly child: Child<{ pid: number; peakRssMb: number }>
+  start(): Promise<void>
+  stop(): Promise<{ pid: number; peakRssMb: number }>
+}
+
+export interface Person {
+  readonly id: number
+  readonly login: string
+}
+
+export interface StagePlan {
+  readonly sim: SimulateInput
+  readonly strategy: Strategy
+  readonly slots?: number
+  readonly floor?: number
+  readonly leaseMs?: number
+  readonly crashesMax?: number
+}
+
+export interface Stage {
+  readonly databaseUrl: string
+  readonly sim: Simulator
+  readonly engine: Engine
+  readonly collector: Collector
+  ask<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
+  /** A worker process that is ready to claim and does not yet. */
+  hire(): Promise<Worker>
+  /** So many that claim. */
+  staff(workers: number): Promise<Worker[]>
+  /** Over HTTP, as people do; nothing is collected yet. */
+  register(login: string): Promise<Person>
+  request(people: readonly Person[]): Promise<void>
+  /** Until the newest run of each has ended; answers their states. */
+  ended(people: readonly Person[], withinMs?: number): Promise<Map<number, string>>
+  /** Request, wait, and prove that all have completed; answers seconds and units. */
+  collect(people: readonly Person[]): Promise<{ seconds: number; units: number }>
+  strike(): Promise<OracleSummary & { seconds: number }>
+}
+
+const askEveryMs = 20
+const patienceMs = 180_000
+
+export async function setStage(ground: Ground, plan: StagePlan): Promise<Stage> {
+  const startedAtMs = monotonicMs()
+  const place = await ground.freshPlace()
+  const sim = await startSimulator(plan.sim)
+  const { databaseUrl } = place
+  const input: CollectInput = {
+    databaseUrl,
+    masterKey: generateMasterKey(),
+    github: { baseUrl: sim.url, graphqlUrl: sim.graphqlUrl },
+    slots: plan.slots ?? 8,
+    floor: plan.floor ?? 100,
+    leaseMs: plan.leaseMs ?? 10_000,
+    crashesMax: plan.crashesMax ?? 3,
+  }
+  const { engine, collector } = openCollector(input)
+  await engine.migrate()
+  const tokens = await sim.tokens()
+  const staff = new Set<Worker>()
+  const pids = new Set([process.pid, sim.pid])
+  const ask = <Row extends object>(text: string, values: unknown[] = []) =>
+    within(databaseUrl, async (client) => (await client.query<Row>(text, values)).rows)
+
+  async function hire(): Promise<Worker> {
+    const [ready, started] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const child = startChild('collectGithub', input, (word) => (word === 'ready' ? ready : started).resolve())
+    await Promise.race([ready.promise, child.result])
+    prove(!pids.has(child.pid), 'each worker is a process of its own')
+    pids.add(child.pid)
+    const worker: Worker = {
+      child,
+      async start() {
+        child.tell('go')
+        await Promise.race([started.promise, child.result])
+      },
+      async stop() {
+        staff.delete(worker)
+        child.tell('go')
+        child.tell('stop')
+        return child.result
+      },
+    }
+    staff.add(worker)
+    return worker
+  }
+
+  async function ended(people: readonly Person[], withinMs = patienceMs): Promise<Map<number, string>> {
+    const owners = people.map(({ id }) => String(id))
+    const endAtMs = monotonicMs() + withinMs
+    return within(databaseUrl, async (client) => {
+      for (;;) {
+        const { rows } = await client.query<{ owner: string; state: string }>(
+          'select distinct on (owner) owner, state from sluice.run where owner = any($1) order by owner, id desc',
+          [owners],
+        )
+        const over = rows.filter(({ state }) => ['completed', 'failed', 'canceled'].includes(state))
+        if (over.length === owners.length || monotonicMs() > endAtMs)
+          return new Map(over.map(({ owner, state }) => [Number(owner), state]))
+        await pause(askEveryMs)
+      }
+    })
+  }
+
+  const stage: Stage = {
+    databaseUrl,
+    sim,
+    engine,
+    collector,
+    ask,
+    hire,
+    async staff(workers) {
+      const hired = await Promise.all(Array.from({ length: workers }, hire))
+      await Promise.all(hired.map((worker) => worker.start()))
+      return hired
+    },
+    async register(login) {
+      const token = tokens[login]
+      if (token === undefined) throw new Error(`the simulator has no token of ${login}`)
+      const { id } = await collector.users.register({ login, token, collect: false })
+      if (plan.strategy !== 'graphql') {
+        await ask('update collector.users set strategy = $2 where id = $1', [id, plan.strategy])
+        await ask('update collector.collection set strategy = $2 where user_id = $1', [id, plan.strategy])
+      }
+      return { id, login }
+    },
+    async request(people) {
+      for (const { id } of people) await collector.request(id, { trigger: 'manual' })
+    },
+    ended,
+    async collect(people) {
+      const before = await sim.oracle()
+      const beganAtMs = monotonicMs()
+      const [mark] = await ask<{ id: string }>('select coalesce(max(id), 0) as id from sluice.run')
+      await stage.request(people)
+      await within(databaseUrl, async (client) => {
+        const begun = async () =>
+          (await client.query('select from sluice.run where id > $1 and owner is not null', [mark?.id])).rowCount ?? 0
+        const endAtMs = monotonicMs() + patienceMs
+        while ((await begun()) < people.length && monotonicMs() < endAtMs) await pause(askEveryMs)
+      })
+      const states = await ended(people)
+      const seconds = (monotonicMs() - beganAtMs) / 1000
+      const completed = [...states.values()].filter((state) => state === 'completed').length
+      prove(completed === people.length, `all ${people.length} collections completed (${completed})`)
+      return { seconds, units: (await sim.oracle()).units - before.units }
+    },
+    async strike() {
+      const summary = await sim.oracle()
+      await Promise.all([...staff].map((worker) => worker.stop()))
+      await engine.stop()
+      await sim.stop()
+      await place.drop()
+      return { ...summary, seconds: (monotonicMs() - startedAtMs) / 1000 }
+    },
+  }
+  return stage
+}
