@@ -4,7 +4,7 @@
  */
 import type { Ground } from '../../ground.ts'
 import { prove } from '../../proof.ts'
-import { compare } from './compare.ts'
+import { compare, faultsOf } from './compare.ts'
 import { setStage, type Strategy } from './stage.ts'
 
 export const coldPerson = { login: 'cold', repositories: 50, commits: 10_000, issues: 2_000, pullRequests: 1_000 }
@@ -28,8 +28,7 @@ export async function cold(ground: Ground, strategy: Strategy, share: number) {
   const coldOperations = (await stage.sim.oracle()).byOperation
   const truth = await stage.sim.truth(login)
   const differences = await compare(stage.databaseUrl, user.id, truth)
-  const faults = differences.missing + differences.duplicated + differences.stale + differences.falselyDeleted
-  prove(faults === 0, `the first collection is the truth (${JSON.stringify(differences)})`)
+  prove(faultsOf(differences) === 0, `the first collection is the truth (${JSON.stringify(differences)})`)
   prove(differences.compared >= person.commits + person.issues + person.pullRequests, `all items were compared (${differences.compared})`)
   await stage.collect([user])
   const warm = await stage.collect([user])

@@ -6,7 +6,7 @@
  */
 import type { Ground } from '../../ground.ts'
 import { prove } from '../../proof.ts'
-import { compare } from './compare.ts'
+import { compare, faultsOf } from './compare.ts'
 import { unlimited } from './cold.ts'
 import { setStage, type Strategy } from './stage.ts'
 
@@ -36,8 +36,8 @@ export async function crowd(ground: Ground, strategy: Strategy, quick: boolean) 
   const states = await stage.ended(well)
   const completed = [...states.values()].filter((state) => state === 'completed').length
   for (const { id, login } of well) {
-    const { missing, duplicated, stale, falselyDeleted } = await compare(stage.databaseUrl, id, await sim.truth(login))
-    prove(missing + duplicated + stale + falselyDeleted === 0, `the collection of ${login} is the truth`)
+    const differences = await compare(stage.databaseUrl, id, await sim.truth(login))
+    prove(faultsOf(differences) === 0, `the collection of ${login} is the truth`)
   }
   const refused = await stage.ask<{ id: string }>(`select id from collector.users where token_state = 'refused'`)
   prove(refused.length === revoked, `${revoked} tokens were refused on the way (${refused.length})`)

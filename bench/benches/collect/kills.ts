@@ -6,7 +6,7 @@
  */
 import type { Ground } from '../../ground.ts'
 import { prove } from '../../proof.ts'
-import { compare } from './compare.ts'
+import { compare, faultsOf } from './compare.ts'
 import { unlimited } from './cold.ts'
 import type { Entry } from './simulator.ts'
 import { setStage, type Strategy } from './stage.ts'
@@ -38,8 +38,7 @@ export async function kills(ground: Ground, strategy: Strategy, times: number) {
     const rung = sim.ringAt(calls + least + Math.floor(random() * (most - least)))
     await worker.start()
     calls = await rung
-    await worker.child.kill()
-    worker.dead()
+    await worker.kill()
     const [held] = await stage.ask<{ jobs: number }>(
       `select count(*)::int as jobs from sluice.job where state = 'running' and lane like 'github:%'`,
     )
@@ -51,8 +50,7 @@ export async function kills(ground: Ground, strategy: Strategy, times: number) {
   const states = await stage.ended([user])
   prove(states.get(user.id) === 'completed', `the collection completes after ${times} kills (${states.get(user.id)})`)
   const differences = await compare(stage.databaseUrl, user.id, await sim.truth(person.login))
-  const faults = differences.missing + differences.duplicated + differences.stale + differences.falselyDeleted
-  prove(faults === 0, `and is whole (${JSON.stringify(differences)})`)
+  prove(faultsOf(differences) === 0, `and is whole (${JSON.stringify(differences)})`)
   const refetched = refetchedUnits(await sim.entries())
   await standby
   const { units, overBudget, sentWhileLimited, seconds } = await stage.strike()

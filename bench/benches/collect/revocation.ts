@@ -1,16 +1,15 @@
 /**
  * Revocation: a token dies while many calls are under way. How many are still made with it once the first 401 has been answered?
  *
- * In flight are the jobs that run when that answer has left the simulator: whatever arrives later and is not of those was sent by someone who could have
- * known. Afterwards the person gives a new token, and the collection must end with everything in it.
+ * In flight are the jobs whose attempt had begun when that answer left the simulator and had not ended. Afterwards the person gives a new token, and the collection must end with everything in it.
  */
 import type { Ground } from '../../ground.ts'
 import { pause } from '../../measure/clock.ts'
 import { prove } from '../../proof.ts'
-import { compare } from './compare.ts'
+import { compare, faultsOf } from './compare.ts'
 import { unlimited } from './cold.ts'
 import type { Entry } from './simulator.ts'
-import { setStage, type Strategy } from './stage.ts'
+import { type Stage, setStage, type Strategy } from './stage.ts'
 
 const workers = 4
 const slots = 8
@@ -31,11 +30,9 @@ export async function revocation(ground: Ground, strategy: Strategy) {
   const refused = (await sim.entries()).filter(({ status }) => status === 401)
   const [first] = refused
   prove(first !== undefined, 'the simulator refused the token while it was collected with')
-  const answeredAt = endOf(first)
-  const after = refused.filter(({ at }) => at > answeredAt)
-  const inFlight = refused.filter((entry) => entry !== first && entry.at <= answeredAt && endOf(entry) >= answeredAt)
-  const [paused] = await stage.ask<{ token_state: string }>('select token_state from collector.users where id = $1', [user.id])
-  prove(paused?.token_state === 'refused', 'the token is known to be refused')
+  const [state] = await stage.ask<{ token_state: string }>('select token_state from collector.users where id = $1', [user.id])
+  prove(state?.token_state === 'refused', 'the token is known to be refused')
+  const inFlight = await runningAt(stage, user.id, answerOf(first))
   const before = (await sim.entries()).length
   await pause(quietMs / 2)
   prove((await sim.entries()).length === before, 'nothing is sent while the token is refused')
@@ -45,14 +42,13 @@ export async function revocation(ground: Ground, strategy: Strategy) {
   const states = await stage.ended([user])
   prove(states.get(user.id) === 'completed', `with a new token the collection completes (${states.get(user.id)})`)
   const differences = await compare(stage.databaseUrl, user.id, await sim.truth(person.login))
-  prove(differences.missing + differences.stale === 0, `and is whole (${JSON.stringify(differences)})`)
+  prove(faultsOf(differences) === 0, `and is whole (${JSON.stringify(differences)})`)
   const { units, overBudget, sentWhileLimited, seconds } = await stage.strike()
   return {
     units,
     seconds,
-    callsAfterRevocation: after.length,
-    inFlightAtRevocation: inFlight.length,
-    refusedCalls: refused.length,
+    callsAfterRevocation: refused.length - 1,
+    inFlightAtRevocation: inFlight,
     workers: workers * slots,
     latencyMs,
     overBudget,
@@ -60,4 +56,12 @@ export async function revocation(ground: Ground, strategy: Strategy) {
   }
 }
 
-const endOf = (entry: Entry | undefined): number => entry?.endedAt ?? Number.NaN
+/** Jobs whose attempt had begun by then and had not ended. Those of a refused token end by going back to wait. */
+async function runningAt({ ask }: Stage, userId: number, at: Date): Promise<number> {
+  const [row] = await ask<{ running: number }>(
+    `select count(*)::int as running from sluice.attempt a join sluice.job j on j.id = a.job
+     where j.owner = $1 and a.started_at <= $2 and a.ended_at >= $2`,
+    [String(userId), at],
+  )
+  return row?.running ?? 0
+}

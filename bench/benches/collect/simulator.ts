@@ -4,7 +4,7 @@
 import { startChild } from '../../processes/start-child.ts'
 import { prove } from '../../proof.ts'
 import type { Addresses, SimulateInput, SimulatorTold } from '../../roles/simulate-github.ts'
-import type { Truth } from './truth.ts'
+import type { GroundTruth } from '@sluice/github-sim'
 
 /** One request, as the simulator saw it. */
 export interface Entry {
@@ -33,7 +33,7 @@ export interface OracleSummary {
 
 export interface Simulator extends Addresses {
   readonly pid: number
-  truth(login: string): Promise<Truth>
+  truth(login: string): Promise<GroundTruth>
   oracle(): Promise<OracleSummary>
   entries(): Promise<Entry[]>
   advance(ms: number): Promise<void>

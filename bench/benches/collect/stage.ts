@@ -7,7 +7,6 @@ import type { Collector } from '@sluice/collector'
 import { type Engine, generateMasterKey } from '@sluice/engine'
 import type { Ground } from '../../ground.ts'
 import { monotonicMs, pause } from '../../measure/clock.ts'
-import type { Child } from '../../processes/fork-child.ts'
 import { startChild } from '../../processes/start-child.ts'
 import { prove } from '../../proof.ts'
 import { type CollectInput, openCollector } from '../../roles/collect-github.ts'
@@ -18,9 +17,10 @@ import { type OracleSummary, type Simulator, startSimulator } from './simulator.
 export type Strategy = 'graphql' | 'rest'
 
 export interface Worker {
-  readonly child: Child<{ pid: number; peakRssMb: number }>
+  /** From here on it claims. */
   start(): Promise<void>
   stop(): Promise<{ pid: number; peakRssMb: number }>
+  kill(): Promise<void>
 }
 
 export interface Person {
@@ -53,7 +53,7 @@ export interface Stage {
   /** Until the newest run of each has ended; answers their states. */
   ended(people: readonly Person[], withinMs?: number): Promise<Map<number, string>>
   /** Request, wait, and prove that all have completed; answers seconds and units. */
-  collect(people: readonly Person[]): Promise<{ seconds: number; units: number }>
+  collect(people: readonly Person[], withinMs?: number): Promise<{ seconds: number; units: number }>
   strike(): Promise<OracleSummary & { seconds: number }>
 }
 
@@ -89,7 +89,6 @@ export async function setStage(ground: Ground, plan: StagePlan): Promise<Stage> 
     prove(!pids.has(child.pid), 'each worker is a process of its own')
     pids.add(child.pid)
     const worker: Worker = {
-      child,
       async start() {
         child.tell('go')
         await Promise.race([started.promise, child.result])
@@ -99,6 +98,10 @@ export async function setStage(ground: Ground, plan: StagePlan): Promise<Stage> 
         child.tell('go')
         child.tell('stop')
         return child.result
+      },
+      async kill() {
+        staff.delete(worker)
+        await child.kill()
       },
     }
     staff.add(worker)
@@ -148,7 +151,7 @@ export async function setStage(ground: Ground, plan: StagePlan): Promise<Stage> 
       for (const { id } of people) await collector.request(id, { trigger: 'manual' })
     },
     ended,
-    async collect(people) {
+    async collect(people, withinMs = patienceMs) {
       const before = await sim.oracle()
       const beganAtMs = monotonicMs()
       const [mark] = await ask<{ id: string }>('select coalesce(max(id), 0) as id from sluice.run')
@@ -156,10 +159,10 @@ export async function setStage(ground: Ground, plan: StagePlan): Promise<Stage> 
       await within(databaseUrl, async (client) => {
         const begun = async () =>
           (await client.query('select from sluice.run where id > $1 and owner is not null', [mark?.id])).rowCount ?? 0
-        const endAtMs = monotonicMs() + patienceMs
+        const endAtMs = monotonicMs() + withinMs
         while ((await begun()) < people.length && monotonicMs() < endAtMs) await pause(askEveryMs)
       })
-      const states = await ended(people)
+      const states = await ended(people, withinMs)
       const seconds = (monotonicMs() - beganAtMs) / 1000
       const completed = [...states.values()].filter((state) => state === 'completed').length
       prove(completed === people.length, `all ${people.length} collections completed (${completed})`)

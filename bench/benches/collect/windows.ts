@@ -34,6 +34,7 @@ export async function windows(ground: Ground, strategy: Strategy, quick: boolean
   })
   const user = await stage.register(person.login)
   await stage.staff(workers)
+  await stage.sim.advance(2 * windowMs) // the window that registration began is over
   const { seconds } = await stage.collect([user])
   const entries = (await stage.sim.entries()).filter((entry) => entry.resource === resource)
   const spent = spentByWindow(entries, windowMs)
