@@ -6,6 +6,7 @@
  *
  * SLUICE_BENCH_USERS=10000 makes the registry as large as it is meant to be; that takes its time.
  */
+import type { Strategy } from '@sluice/collector'
 import type { Bench, Figures, Setting } from '../bench.ts'
 import { proveDurable } from '../proof.ts'
 import { churn } from './collect/churn.ts'
@@ -15,7 +16,6 @@ import { kills } from './collect/kills.ts'
 import { memory } from './collect/memory.ts'
 import { registry } from './collect/registry.ts'
 import { revocation } from './collect/revocation.ts'
-import type { Strategy } from './collect/stage.ts'
 import { windows } from './collect/windows.ts'
 
 export const collectBench: Bench = {

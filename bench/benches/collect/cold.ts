@@ -2,10 +2,11 @@
  * Cold and warm: one person is collected for the first time, everything is compared with the truth, and then collected twice more although nothing
  * has changed. The second warm run counts: the first may still have ETags to learn.
  */
+import type { Strategy } from '@sluice/collector'
 import type { Ground } from '../../ground.ts'
 import { prove } from '../../proof.ts'
 import { compare, faultsOf } from './compare.ts'
-import { setStage, type Strategy } from './stage.ts'
+import { setStage } from './stage.ts'
 
 export const coldPerson = { login: 'cold', repositories: 50, commits: 10_000, issues: 2_000, pullRequests: 1_000 }
 

@@ -4,11 +4,12 @@
  * Jain's index is taken over the jobs that were settled for each of the ninety from the start until the first of them has nothing left to wait for: that is
  * as long as all of them have a backlog. All requests are made before a worker starts.
  */
+import type { Strategy } from '@sluice/collector'
 import type { Ground } from '../../ground.ts'
 import { prove } from '../../proof.ts'
 import { compare, faultsOf } from './compare.ts'
 import { unlimited } from './cold.ts'
-import { setStage, type Strategy } from './stage.ts'
+import { setStage } from './stage.ts'
 
 const workers = 2
 const slots = 8

@@ -4,12 +4,13 @@
  * The simulator rings after a random number of calls, and the worker is killed at once. In flight at the kill are the jobs that the dead process held: each is one call
  * that was about to be sent, was under way, or had been answered and not stored yet. Refetched is every call that was answered well and paid for, and came a second time, word for word.
  */
+import type { Strategy } from '@sluice/collector'
+import type { OracleEntry } from '@sluice/github-sim'
 import type { Ground } from '../../ground.ts'
 import { prove } from '../../proof.ts'
 import { compare, faultsOf } from './compare.ts'
 import { unlimited } from './cold.ts'
-import type { Entry } from './simulator.ts'
-import { setStage, type Strategy } from './stage.ts'
+import { setStage } from './stage.ts'
 
 const slots = 8
 const callsBetween = [10, 40] as const
@@ -71,7 +72,7 @@ export async function kills(ground: Ground, strategy: Strategy, times: number) {
 }
 
 /** Units of calls that had been answered well before, word for word. */
-function refetchedUnits(entries: readonly Entry[]): number {
+function refetchedUnits(entries: readonly OracleEntry[]): number {
   const paid = new Set<string>()
   let units = 0
   for (const entry of entries) {

@@ -1,10 +1,11 @@
 /**
  * Memory: the most that a worker process ever held while it collected one very large repository.
  */
+import type { Strategy } from '@sluice/collector'
 import type { Ground } from '../../ground.ts'
 import { prove } from '../../proof.ts'
 import { unlimited } from './cold.ts'
-import { setStage, type Strategy } from './stage.ts'
+import { setStage } from './stage.ts'
 
 export async function memory(ground: Ground, strategy: Strategy, commits: number) {
   const person = { login: 'large', repositories: 1, commits, issues: 100, pullRequests: 100 }

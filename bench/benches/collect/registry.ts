@@ -13,7 +13,6 @@ const dayMs = 86_400_000
 const repositories = 20
 const workers = 2
 const slots = 16
-const compared = 10
 
 export async function registry(ground: Ground, people: number) {
   const plans = Array.from({ length: people }, (_, at) => ({
@@ -24,7 +23,7 @@ export async function registry(ground: Ground, people: number) {
     pullRequests: 0,
   }))
   const stage = await setStage(ground, { strategy: 'graphql', slots, sim: { seed: 11, people: plans, ...unlimited } })
-  const users = await putPeople(stage, plans.map(({ login }) => login))
+  const users = await putPeople(stage)
   await stage.staff(workers)
   const cold = await stage.collect(users, 3_600_000)
   const [stored] = await stage.ask<{ repositories: number; people: number }>(
@@ -56,4 +55,18 @@ export async function registry(ground: Ground, people: number) {
 async function databaseBytes({ ask }: Stage): Promise<number> {
   const [row] = await ask<{ bytes: string }>('select pg_database_size(current_database()) as bytes')
   return Number(row?.bytes)
+}
+
+async function putPeople({ engine, sim, ask }: Stage): Promise<Person[]> {
+  const accounts = await sim.accounts()
+  const [ids, nodes, logins] = [accounts.map(({ id }) => id), accounts.map(({ nodeId }) => nodeId), accounts.map(({ login }) => login)]
+  await ask(
+    `with people as (
+       insert into collector.users (id, node_id, login) select * from unnest($1::bigint[], $2::text[], $3::text[]) returning id
+     )
+     insert into collector.collection (user_id, purpose, strategy) select id, 'live', 'graphql' from people`,
+    [ids, nodes, logins],
+  )
+  for (const { id, token } of accounts) await engine.secrets.put(`github:${id}`, token)
+  return accounts
 }

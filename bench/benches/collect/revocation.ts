@@ -3,13 +3,13 @@
  *
  * In flight are the jobs whose attempt had begun when that answer left the simulator and had not ended. Afterwards the person gives a new token, and the collection must end with everything in it.
  */
+import type { Strategy } from '@sluice/collector'
 import type { Ground } from '../../ground.ts'
 import { pause } from '../../measure/clock.ts'
 import { prove } from '../../proof.ts'
 import { compare, faultsOf } from './compare.ts'
 import { unlimited } from './cold.ts'
-import type { Entry } from './simulator.ts'
-import { type Stage, setStage, type Strategy } from './stage.ts'
+import { type Stage, setStage } from './stage.ts'
 
 const workers = 4
 const slots = 8
@@ -27,12 +27,11 @@ export async function revocation(ground: Ground, strategy: Strategy) {
   await middle
   await sim.chaos({ revoke: person.login })
   await pause(quietMs)
-  const refused = (await sim.entries()).filter(({ status }) => status === 401)
-  const [first] = refused
+  const first = (await sim.entries()).find(({ status }) => status === 401)
   prove(first !== undefined, 'the simulator refused the token while it was collected with')
   const [state] = await stage.ask<{ token_state: string }>('select token_state from collector.users where id = $1', [user.id])
   prove(state?.token_state === 'refused', 'the token is known to be refused')
-  const inFlight = await runningAt(stage, user.id, answerOf(first))
+  const inFlight = await runningAt(stage, user.id, new Date((first?.at ?? 0) + latencyMs))
   const before = (await sim.entries()).length
   await pause(quietMs / 2)
   prove((await sim.entries()).length === before, 'nothing is sent while the token is refused')
@@ -43,11 +42,11 @@ export async function revocation(ground: Ground, strategy: Strategy) {
   prove(states.get(user.id) === 'completed', `with a new token the collection completes (${states.get(user.id)})`)
   const differences = await compare(stage.databaseUrl, user.id, await sim.truth(person.login))
   prove(faultsOf(differences) === 0, `and is whole (${JSON.stringify(differences)})`)
-  const { units, overBudget, sentWhileLimited, seconds } = await stage.strike()
+  const { units, overBudget, sentWhileLimited, afterRevocation, seconds } = await stage.strike()
   return {
     units,
     seconds,
-    callsAfterRevocation: refused.length - 1,
+    callsAfterRevocation: afterRevocation,
     inFlightAtRevocation: inFlight,
     workers: workers * slots,
     latencyMs,

@@ -3,44 +3,19 @@
  */
 import { startChild } from '../../processes/start-child.ts'
 import { prove } from '../../proof.ts'
-import type { Addresses, SimulateInput, SimulatorTold } from '../../roles/simulate-github.ts'
-import type { GroundTruth } from '@sluice/github-sim'
-
-/** One request, as the simulator saw it. */
-export interface Entry {
-  readonly n: number
-  /** Ms, on the simulator's clock. */
-  readonly at: number
-  readonly account: number | null
-  readonly token8: string
-  readonly resource: string
-  readonly method: string
-  readonly path: string
-  readonly operation: string | null
-  readonly status: number
-  readonly units: number
-  readonly inFlight: number
-}
-
-export interface OracleSummary {
-  readonly requests: number
-  readonly units: number
-  readonly byResource: Readonly<Record<string, number>>
-  readonly byOperation: Readonly<Record<string, number>>
-  readonly overBudget: number
-  readonly sentWhileLimited: number
-}
+import type { Addresses, SimAccount, SimulateInput, SimulatorTold, SimulatorWord } from '../../roles/simulate-github.ts'
+import type { GroundTruth, OracleEntry, OracleSummary } from '@sluice/github-sim'
 
 export interface Simulator extends Addresses {
   readonly pid: number
   truth(login: string): Promise<GroundTruth>
   oracle(): Promise<OracleSummary>
-  entries(): Promise<Entry[]>
+  entries(): Promise<OracleEntry[]>
   advance(ms: number): Promise<void>
   churn<Done>(deed: string, words?: object): Promise<Done>
   chaos(words: object): Promise<void>
-  /** By login. */
-  tokens(): Promise<Record<string, string>>
+  /** Of those that were planned. */
+  accounts(): Promise<SimAccount[]>
   /** Resolves when so many requests have come. */
   ringAt(requests: number): Promise<number>
   stop(): Promise<{ peakRssMb: number }>
@@ -49,11 +24,14 @@ export interface Simulator extends Addresses {
 export async function startSimulator(plan: SimulateInput): Promise<Simulator> {
   const opened = Promise.withResolvers<Addresses>()
   let rang = Promise.withResolvers<number>()
+  let listed = Promise.withResolvers<SimAccount[]>()
   const child = startChild('simulateGithub', plan, (message) => {
     const told = message as SimulatorTold
     if ('rang' in told) rang.resolve(told.rang)
-    else opened.resolve(told)
+    else if ('accounts' in told) listed.resolve(told.accounts)
+    else opened.resolve(told.addresses)
   })
+  const tell = (word: SimulatorWord): void => child.tell(word)
   const addresses = await Promise.race([opened.promise, child.result.then(() => undefined)])
   if (!addresses) throw new Error('the simulator ended before it listened')
 
@@ -72,18 +50,22 @@ export async function startSimulator(plan: SimulateInput): Promise<Simulator> {
     pid: child.pid,
     truth: (login) => ask('GET', `/truth/${login}`),
     oracle: () => ask('GET', '/oracle'),
-    entries: async () => (await ask<{ entries: Entry[] }>('GET', '/oracle?entries=true')).entries,
+    entries: async () => (await ask<{ entries: OracleEntry[] }>('GET', '/oracle?entries=true')).entries,
     advance: (ms) => ask('POST', '/clock/advance', { ms }),
     churn: (deed, words = {}) => ask('POST', `/churn/${deed}`, words),
     chaos: (words) => ask('POST', '/chaos', words),
-    tokens: () => ask('GET', '/tokens'),
+    accounts() {
+      listed = Promise.withResolvers()
+      tell('accounts')
+      return listed.promise
+    },
     ringAt(requests) {
       rang = Promise.withResolvers()
-      child.tell({ ringAt: requests })
+      tell({ ringAt: requests })
       return rang.promise
     },
     async stop() {
-      child.tell('stop')
+      tell('stop')
       return child.result
     },
   }

@@ -3,8 +3,9 @@
  *
  * When it is struck, the simulator says what went over budget or came while it had said to wait; the bench adds that up over all scenarios.
  */
-import type { Collector } from '@sluice/collector'
+import type { Collector, Strategy } from '@sluice/collector'
 import { type Engine, generateMasterKey } from '@sluice/engine'
+import type { OracleSummary } from '@sluice/github-sim'
 import type { Ground } from '../../ground.ts'
 import { monotonicMs, pause } from '../../measure/clock.ts'
 import { startChild } from '../../processes/start-child.ts'
@@ -12,9 +13,7 @@ import { prove } from '../../proof.ts'
 import { type CollectInput, openCollector } from '../../roles/collect-github.ts'
 import type { SimulateInput } from '../../roles/simulate-github.ts'
 import { within } from '../../servers/postgres.ts'
-import { type OracleSummary, type Simulator, startSimulator } from './simulator.ts'
-
-export type Strategy = 'graphql' | 'rest'
+import { type Simulator, startSimulator } from './simulator.ts'
 
 export interface Worker {
   /** From here on it claims. */
@@ -76,7 +75,7 @@ export async function setStage(ground: Ground, plan: StagePlan): Promise<Stage> 
   }
   const { engine, collector } = openCollector(input)
   await engine.migrate()
-  const tokens = await sim.tokens()
+  const tokens = new Map((await sim.accounts()).map(({ login, token }) => [login, token]))
   const staff = new Set<Worker>()
   const pids = new Set([process.pid, sim.pid])
   const ask = <Row extends object>(text: string, values: unknown[] = []) =>
@@ -138,13 +137,10 @@ export async function setStage(ground: Ground, plan: StagePlan): Promise<Stage> 
       return hired
     },
     async register(login) {
-      const token = tokens[login]
+      const token = tokens.get(login)
       if (token === undefined) throw new Error(`the simulator has no token of ${login}`)
       const { id } = await collector.users.register({ login, token, collect: false })
-      if (plan.strategy !== 'graphql') {
-        await ask('update collector.users set strategy = $2 where id = $1', [id, plan.strategy])
-        await ask('update collector.collection set strategy = $2 where user_id = $1', [id, plan.strategy])
-      }
+      await collector.users.chooseStrategy(id, plan.strategy)
       return { id, login }
     },
     async request(people) {

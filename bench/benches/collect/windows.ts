@@ -1,14 +1,15 @@
 /**
  * Windows: thirty-two slots in four processes collect one person whose token has fewer units in a window than are needed, several times over.
  *
- * T_bound is the shortest time that the budget allows: all windows but the last from beginning to end, and for the last one the shortest time in which this very
- * crew made as many calls in any of the windows before. T_wall counts from the request to the end of the run, with discovery and statistics in it. So a
+ * T_bound is the shortest time that the budget allows: from the request until the last of the windows that are used up whole has ended, if each began where the one before ended, and then the shortest
+ * time in which this very crew spent as many units in any window as the last one needs. T_wall counts from the request to the end of the run, with discovery and statistics in it. So a
  * ratio of 1 means: every window was used up before it ended, and the next one began at once.
  */
+import type { Strategy } from '@sluice/collector'
+import type { OracleEntry } from '@sluice/github-sim'
 import type { Ground } from '../../ground.ts'
 import { prove } from '../../proof.ts'
-import type { Entry } from './simulator.ts'
-import { setStage, type Strategy } from './stage.ts'
+import { setStage } from './stage.ts'
 
 const workers = 4
 const slots = 8
@@ -34,15 +35,15 @@ export async function windows(ground: Ground, strategy: Strategy, quick: boolean
   })
   const user = await stage.register(person.login)
   await stage.staff(workers)
-  await stage.sim.advance(2 * windowMs) // the window that registration began is over
+  const requestedAt = Date.now() // the simulator's clock is the machine's as long as nobody turns it
   const { seconds } = await stage.collect([user])
   const entries = (await stage.sim.entries()).filter((entry) => entry.resource === resource)
   const spent = spentByWindow(entries, windowMs)
   const needed = entries.reduce((sum, { units }) => sum + units, 0)
-  const leastWindows = Math.ceil(needed / limit)
-  prove(leastWindows === wanted, `the collection needs ${wanted} windows (${needed} units)`)
-  const lastMs = shortest(spent, needed - (leastWindows - 1) * limit)
-  const boundSeconds = ((leastWindows - 1) * windowMs + lastMs) / 1000
+  prove(Math.ceil(needed / limit) === wanted, `the collection needs ${wanted} windows (${needed} units)`)
+  const lastMs = shortest(spent, needed - (wanted - 1) * limit)
+  const firstEndsAt = endOfWindow(Math.min(requestedAt, entries[0]?.at ?? requestedAt), windowMs)
+  const boundSeconds = (firstEndsAt + (wanted - 2) * windowMs + lastMs - requestedAt) / 1000
   const { units, overBudget, sentWhileLimited } = await stage.strike()
   return {
     units,
@@ -70,25 +71,28 @@ function personOf(strategy: Strategy, units: number) {
 }
 
 /** A window begins with the first call after the end of the one before. */
-function spentByWindow(entries: readonly Entry[], windowMs: number): Entry[][] {
-  const spent: Entry[][] = []
+function spentByWindow(entries: readonly OracleEntry[], windowMs: number): OracleEntry[][] {
+  const spent: OracleEntry[][] = []
   let endsAt = Number.NEGATIVE_INFINITY
   for (const entry of entries.filter(({ units }) => units > 0).toSorted((a, b) => a.at - b.at)) {
     if (entry.at >= endsAt) {
       spent.push([])
-      endsAt = entry.at + windowMs
+      endsAt = endOfWindow(entry.at, windowMs)
     }
     spent.at(-1)?.push(entry)
   }
   return spent
 }
 
+/** A reset is told in whole seconds, so windows end on them. */
+const endOfWindow = (startedAt: number, windowMs: number): number => Math.ceil((startedAt + windowMs) / 1000) * 1000
+
 /** The shortest time in which so many units were spent within one window. */
-function shortest(spent: readonly (readonly Entry[])[], units: number): number {
+function shortest(spent: readonly (readonly OracleEntry[])[], units: number): number {
   let least = Number.POSITIVE_INFINITY
   for (const calls of spent) {
     let [from, sum] = [0, 0]
-    for (const [to, call] of calls.entries()) {
+    for (const call of calls) {
       sum += call.units
       while (sum - (calls[from]?.units ?? 0) >= units) sum -= calls[from++]?.units ?? 0
       if (sum >= units) least = Math.min(least, call.at - (calls[from]?.at ?? call.at))
