@@ -54,7 +54,7 @@ async function measure({ ground, quick, report }: Setting, strategy: Strategy) {
   }
   const slow = strategy === 'rest'
   const first = await play('cold', cold(ground, strategy, quick && slow ? 0.1 : 1))
-  const changed = await play('churn', churn(ground, strategy, quick))
+  const changed = await play('churn', churn(ground, strategy, quick || slow ? 0.4 : 1))
   const bound = await play('windows', windows(ground, strategy, quick || slow))
   const revoked = await play('revocation', revocation(ground, strategy))
   const killed = await play('kills', kills(ground, strategy, quick || slow ? 5 : 50))

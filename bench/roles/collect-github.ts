@@ -15,12 +15,14 @@ export interface CollectInput {
   readonly slots: number
   /** Units of each budget that are left alone. */
   readonly floor: number
+  /** Calls at once on behalf of one person, of each resource. */
+  readonly cap: number
   readonly leaseMs: number
   readonly crashesMax: number
 }
 
 export function openCollector(input: CollectInput): { engine: Engine; collector: Collector } {
-  const parts = collectorParts({ github: input.github, daily: false, floor: input.floor })
+  const parts = collectorParts({ github: input.github, daily: false, floor: input.floor, cap: input.cap })
   const { kinds, runs, schedules, events, lanes, migrations, services } = parts
   const size = { core: input.slots, max: input.slots }
   const engine = createEngine({

@@ -20,7 +20,7 @@ export interface AnswerSheet {
 const states = { ok: 'active', empty: 'empty', blocked: 'blocked', guarded: 'forbidden' } as const
 
 export function answerSheet(truth: GroundTruth): AnswerSheet {
-  const { repositories } = truth
+  const repositories = truth.repositories.filter(({ affiliation }) => affiliation !== 'ORGANIZATION_MEMBER') // not asked for
   const open = repositories.filter(({ state }) => state === 'ok' || state === 'empty')
   const pulls = [...Object.values(truth.pulls).flat(), ...truth.ownPulls].map((pull) => ({
     key: `${pull.repoId}/${pull.number}`,

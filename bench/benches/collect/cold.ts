@@ -13,15 +13,20 @@ export const coldPerson = { login: 'cold', repositories: 50, commits: 10_000, is
 /** Far above what is asked here: what a collection costs is the question, not how long its windows are. */
 export const unlimited = { limit: 1_000_000, graphqlLimit: 1_000_000, secondary: { concurrent: 1_000, pointsPerMinute: 10_000_000 } }
 
+type Plan = typeof coldPerson
+
+/** The same person, so much smaller. */
+export const sized = (plan: Plan, share: number): Plan => ({
+  login: plan.login,
+  repositories: Math.ceil(plan.repositories * share),
+  commits: Math.round(plan.commits * share),
+  issues: Math.round(plan.issues * share),
+  pullRequests: Math.round(plan.pullRequests * share),
+})
+
 export async function cold(ground: Ground, strategy: Strategy, share: number) {
-  const { login, repositories, commits, issues, pullRequests } = coldPerson
-  const person = {
-    login,
-    repositories: Math.ceil(repositories * share),
-    commits: commits * share,
-    issues: issues * share,
-    pullRequests: pullRequests * share,
-  }
+  const person = sized(coldPerson, share)
+  const { login } = person
   const stage = await setStage(ground, { strategy, sim: { seed: 5, people: [person], ...unlimited } })
   await stage.staff(2)
   const user = await stage.register(login)

@@ -18,7 +18,7 @@ const person = { login: 'revoked', repositories: 40, commits: 400, issues: 120, 
 const quietMs = 3_000
 
 export async function revocation(ground: Ground, strategy: Strategy) {
-  const stage = await setStage(ground, { strategy, slots, sim: { seed: 7, people: [person], ...unlimited, latencyMs } })
+  const stage = await setStage(ground, { strategy, slots, cap: workers * slots, sim: { seed: 7, people: [person], ...unlimited, latencyMs } })
   const { sim } = stage
   const user = await stage.register(person.login)
   await stage.staff(workers)

@@ -21,6 +21,11 @@ export interface Simulator extends Addresses {
   stop(): Promise<{ peakRssMb: number }>
 }
 
+interface Log {
+  readonly summary: OracleSummary
+  readonly entries: OracleEntry[]
+}
+
 export async function startSimulator(plan: SimulateInput): Promise<Simulator> {
   const opened = Promise.withResolvers<Addresses>()
   let rang = Promise.withResolvers<number>()
@@ -49,10 +54,10 @@ export async function startSimulator(plan: SimulateInput): Promise<Simulator> {
     ...addresses,
     pid: child.pid,
     truth: (login) => ask('GET', `/truth/${login}`),
-    oracle: () => ask('GET', '/oracle'),
-    entries: async () => (await ask<{ entries: OracleEntry[] }>('GET', '/oracle?entries=true')).entries,
+    oracle: async () => (await ask<Log>('GET', '/oracle')).summary,
+    entries: async () => (await ask<Log>('GET', '/oracle?since=0')).entries,
     advance: (ms) => ask('POST', '/clock/advance', { ms }),
-    churn: (deed, words = {}) => ask('POST', `/churn/${deed}`, words),
+    churn: async <Done>(deed: string, words = {}) => (await ask<{ done: Done }>('POST', `/churn/${deed}`, words)).done,
     chaos: (words) => ask('POST', '/chaos', words),
     accounts() {
       listed = Promise.withResolvers()

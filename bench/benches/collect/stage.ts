@@ -32,6 +32,7 @@ export interface StagePlan {
   readonly strategy: Strategy
   readonly slots?: number
   readonly floor?: number
+  readonly cap?: number
   readonly leaseMs?: number
   readonly crashesMax?: number
 }
@@ -70,6 +71,7 @@ export async function setStage(ground: Ground, plan: StagePlan): Promise<Stage> 
     github: { baseUrl: sim.url, graphqlUrl: sim.graphqlUrl },
     slots: plan.slots ?? 8,
     floor: plan.floor ?? 100,
+    cap: plan.cap ?? 10,
     leaseMs: plan.leaseMs ?? 10_000,
     crashesMax: plan.crashesMax ?? 3,
   }

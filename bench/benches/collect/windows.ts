@@ -23,6 +23,7 @@ export async function windows(ground: Ground, strategy: Strategy, quick: boolean
     strategy,
     slots,
     floor: 0,
+    cap: workers * slots,
     sim: {
       seed: 6,
       people: [person],

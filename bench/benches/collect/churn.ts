@@ -1,0 +1,75 @@
+/**
+ * Churn: a virtual day in which something happens all the time. Every hour one percent of all items change, something rare and nasty happens to one of the
+ * repositories, and a collection follows. What was stored is compared with the truth several times on the way and at the end.
+ *
+ * Twice GitHub has enough of us and says so with a secondary limit; twice it breaks down on a call.
+ */
+import type { Strategy } from '@sluice/collector'
+import type { GroundTruth } from '@sluice/github-sim'
+import type { Ground } from '../../ground.ts'
+import { prove } from '../../proof.ts'
+import { coldPerson, sized, unlimited } from './cold.ts'
+import { compare, type Differences } from './compare.ts'
+import { itemsOf, nasty } from './deeds.ts'
+import { setStage } from './stage.ts'
+
+const hours = 24
+const hourMs = 3_600_000
+const shareAnHour = 0.01
+const compareEvery = 6
+const other = { login: 'neighbour', repositories: 2, commits: 20, issues: 4, pullRequests: 2 }
+
+export async function churn(ground: Ground, strategy: Strategy, share: number) {
+  const person = { ...sized(coldPerson, share), login: 'churned', ownPullRequestsElsewhere: 20, events: 50 }
+  const stage = await setStage(ground, { strategy, sim: { seed: 12, people: [person, other], ...unlimited } })
+  const { sim } = stage
+  const items = person.commits + person.issues + person.pullRequests
+  await stage.staff(2)
+  const user = await stage.register(person.login)
+  await stage.collect([user])
+  const first = await sim.truth(person.login)
+  const spent = { units: 0, seconds: 0, changed: 0 }
+  const found: Differences[] = [await compare(stage.databaseUrl, user.id, first)]
+  const plan = nasty(repositoriesBySize(first), other.login)
+  let login = person.login
+  for (let hour = 1; hour <= hours; hour += 1) {
+    await sim.advance(hourMs / 2)
+    for (const [deed, words] of plan[hour] ?? []) spent.changed += itemsOf([{ deed, detail: await sim.churn(deed, words) }])
+    if (plan[hour]?.some(([deed]) => deed === 'renameLogin')) login = `${person.login}-renamed`
+    let changed = 0
+    while (changed < items * shareAnHour) changed += itemsOf(await sim.churn('step', { share: 0.2, logins: [login], gentle: true }))
+    spent.changed += changed
+    await sim.advance(hourMs / 2)
+    if (hour % 10 === 5) await sim.chaos({ then: 'secondary limit', times: 1, retryAfterSeconds: 1 })
+    if (hour % 10 === 8) await sim.chaos({ then: 'bad gateway', times: 1 })
+    const { units, seconds } = await stage.collect([user])
+    spent.units += units
+    spent.seconds += seconds
+    if (hour % compareEvery === 0) found.push(await compare(stage.databaseUrl, user.id, await sim.truth(login)))
+  }
+  const sum = (fault: keyof Differences) => found.reduce((total, one) => total + one[fault], 0)
+  prove(sum('compared') > items * found.length, `everything was compared each time (${sum('compared')})`)
+  const { units, overBudget, sentWhileLimited, seconds } = await stage.strike()
+  return {
+    units,
+    seconds,
+    churnUnitsPerItem: spent.units / spent.changed,
+    churnUnits: spent.units,
+    changedItems: spent.changed,
+    hours,
+    secondsAnHour: spent.seconds / hours,
+    compared: sum('compared'),
+    missing: sum('missing'),
+    duplicated: sum('duplicated'),
+    stale: sum('stale'),
+    falselyDeleted: sum('falselyDeleted'),
+    overBudget,
+    sentWhileLimited,
+  }
+}
+
+/** The one with most commits first. */
+function repositoriesBySize({ repositories, commits }: GroundTruth): number[] {
+  const size = (id: number) => commits[id]?.length ?? 0
+  return repositories.map(({ id }) => id).toSorted((a, b) => size(b) - size(a))
+}
