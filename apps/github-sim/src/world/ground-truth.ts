@@ -19,6 +19,8 @@ export type TruthRepo = Pick<
   | 'pushedAt'
   | 'updatedAt'
   | 'head'
+  | 'hasIssues'
+  | 'hasPullRequests'
 > & {
   readonly ownerLogin: string
   readonly affiliation: Affiliation
@@ -76,7 +78,8 @@ function isOpenTo(world: TruthSource, repo: Repo | undefined, viewerId: number):
 }
 
 function truthRepo(world: TruthSource, repo: Repo, affiliation: Affiliation): TruthRepo {
-  const { id, nodeId, name, ownerId, stars, fork, archived, createdAt, pushedAt, updatedAt, head } = repo
+  const { id, nodeId, name, ownerId, stars, fork, archived, createdAt, pushedAt, updatedAt, head, hasIssues, hasPullRequests } =
+    repo
   const state = repo.blocked ? 'blocked' : repo.guard ? 'guarded' : head === null ? 'empty' : 'ok'
   const ownerLogin = world.accounts.get(ownerId)?.login ?? ''
   return {
@@ -94,6 +97,8 @@ function truthRepo(world: TruthSource, repo: Repo, affiliation: Affiliation): Tr
     pushedAt,
     updatedAt,
     head,
+    hasIssues,
+    hasPullRequests,
     state,
   }
 }
