@@ -8,8 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type BudgetState, budgetHeaders, type Payer } from '../budget/budgets.ts'
 import type { ParsedRule } from '../chaos/rule.ts'
 import { handleGraphql } from '../graphql/handle.ts'
-import type { GraphqlTrap } from '../graphql/host.ts'
-import { hash8 } from '../oracle/oracle.ts'
+import { fingerprint, hash8 } from '../oracle/oracle.ts'
 import { answer } from '../rest/answer.ts'
 import type { ApiVersion, Reply } from '../rest/ask.ts'
 import * as problems from '../rest/problems.ts'
@@ -80,6 +79,7 @@ export class Front {
         method: incoming.method,
         path: incoming.url,
         operation: facts.operation,
+        call: fingerprint(`${incoming.method} ${incoming.url} ${incoming.body}`),
         status: reply.status,
         units: caller.type === 'account' ? units : 0,
         etagHit: decided.etagHit ?? false,

@@ -17,6 +17,8 @@ export interface OracleEntry {
   readonly path: string
   /** The name of the GraphQL operation. */
   readonly operation: string | null
+  /** The same for two requests that ask for the same, word for word: a hash of method, path and body. */
+  readonly call: string
   readonly status: number
   readonly units: number
   readonly etagHit: boolean
@@ -116,6 +118,9 @@ export class Oracle {
     return refused && before
   }
 }
+
+/** Long enough that a million calls have a million of them. */
+export const fingerprint = (call: string) => createHash('sha256').update(call).digest('base64url').slice(0, 16)
 
 export const hash8 = (token: string) => createHash('sha256').update(token).digest('hex').slice(0, 8)
 
