@@ -58,7 +58,7 @@ export interface Stage {
 }
 
 const askEveryMs = 20
-const patienceMs = 180_000
+const patienceMs = Number(process.env.PATIENCE ?? 180_000)
 
 export async function setStage(ground: Ground, plan: StagePlan): Promise<Stage> {
   const startedAtMs = monotonicMs()
@@ -163,6 +163,7 @@ export async function setStage(ground: Ground, plan: StagePlan): Promise<Stage> 
       const states = await ended(people, withinMs)
       const seconds = (monotonicMs() - beganAtMs) / 1000
       const completed = [...states.values()].filter((state) => state === 'completed').length
+      if (completed < people.length) await tellWhatIsLeft(ask)
       prove(completed === people.length, `all ${people.length} collections completed (${completed})`)
       return { seconds, units: (await sim.oracle()).units - before.units }
     },
@@ -176,4 +177,14 @@ export async function setStage(ground: Ground, plan: StagePlan): Promise<Stage> 
     },
   }
   return stage
+}
+
+/** For whoever has to find out why a collection did not end. */
+async function tellWhatIsLeft(ask: Stage['ask']): Promise<void> {
+  const jobs = await ask(
+    `select kind, lane, state, count(*)::int as jobs, max(attempt) as attempt, min(run_at) as due, min(error ->> 'message') as error
+     from sluice.job group by 1, 2, 3 order by jobs desc limit 20`,
+  )
+  const lanes = await ask('select key, remaining, reset_at, hold_until, paused, in_flight, shut, opens_at from sluice.lane limit 20')
+  for (const row of [...jobs, ...lanes]) console.error(`bench: left: ${JSON.stringify(row)}`)
 }
