@@ -29,7 +29,7 @@ export async function churn(ground: Ground, strategy: Strategy, share: number) {
   await stage.collect([user])
   const first = await sim.truth(person.login)
   const spent = { units: 0, seconds: 0, changed: 0 }
-  const found: Differences[] = [await compare(stage.databaseUrl, user.id, first)]
+  const found: Differences[] = [await compare(stage, user.id, first)]
   const plan = nasty(repositoriesBySize(first), other.login)
   let login = person.login
   for (let hour = 1; hour <= hours; hour += 1) {
@@ -45,7 +45,7 @@ export async function churn(ground: Ground, strategy: Strategy, share: number) {
     const { units, seconds } = await stage.collect([user])
     spent.units += units
     spent.seconds += seconds
-    if (hour % compareEvery === 0) found.push(await compare(stage.databaseUrl, user.id, await sim.truth(login)))
+    if (hour % compareEvery === 0) found.push(await compare(stage, user.id, await sim.truth(login)))
   }
   const sum = (fault: keyof Differences) => found.reduce((total, one) => total + one[fault], 0)
   prove(sum('compared') > items * found.length, `everything was compared each time (${sum('compared')})`)
@@ -63,6 +63,7 @@ export async function churn(ground: Ground, strategy: Strategy, share: number) {
     duplicated: sum('duplicated'),
     stale: sum('stale'),
     falselyDeleted: sum('falselyDeleted'),
+    unknown: sum('unknown'),
     overBudget,
     sentWhileLimited,
   }

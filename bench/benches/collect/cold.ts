@@ -33,7 +33,7 @@ export async function cold(ground: Ground, strategy: Strategy, share: number) {
   const first = await stage.collect([user])
   const coldOperations = (await stage.sim.oracle()).byOperation
   const truth = await stage.sim.truth(login)
-  const differences = await compare(stage.databaseUrl, user.id, truth)
+  const differences = await compare(stage, user.id, truth)
   prove(faultsOf(differences) === 0, `the first collection is the truth (${JSON.stringify(differences)})`)
   prove(differences.compared >= person.commits + person.issues + person.pullRequests, `all items were compared (${differences.compared})`)
   await stage.collect([user])
@@ -48,6 +48,7 @@ export async function cold(ground: Ground, strategy: Strategy, share: number) {
     warmSeconds: warm.seconds,
     ...person,
     compared: differences.compared,
+    unknown: differences.unknown,
     operations: JSON.stringify(coldOperations),
     overBudget,
     sentWhileLimited,

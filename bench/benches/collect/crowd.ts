@@ -37,7 +37,7 @@ export async function crowd(ground: Ground, strategy: Strategy, quick: boolean) 
   const states = await stage.ended(well)
   const completed = [...states.values()].filter((state) => state === 'completed').length
   for (const { id, login } of well) {
-    const differences = await compare(stage.databaseUrl, id, await sim.truth(login))
+    const differences = await compare(stage, id, await sim.truth(login))
     prove(faultsOf(differences) === 0, `the collection of ${login} is the truth`)
   }
   const refused = await stage.ask<{ id: string }>(`select id from collector.users where token_state = 'refused'`)

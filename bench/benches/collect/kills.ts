@@ -50,7 +50,7 @@ export async function kills(ground: Ground, strategy: Strategy, times: number) {
   await worker.start()
   const states = await stage.ended([user])
   prove(states.get(user.id) === 'completed', `the collection completes after ${times} kills (${states.get(user.id)})`)
-  const differences = await compare(stage.databaseUrl, user.id, await sim.truth(person.login))
+  const differences = await compare(stage, user.id, await sim.truth(person.login))
   prove(faultsOf(differences) === 0, `and is whole (${JSON.stringify(differences)})`)
   const refetched = refetchedUnits(await sim.entries())
   await standby

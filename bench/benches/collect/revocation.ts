@@ -40,7 +40,7 @@ export async function revocation(ground: Ground, strategy: Strategy) {
   await stage.collector.users.rotateToken(user.id, token)
   const states = await stage.ended([user])
   prove(states.get(user.id) === 'completed', `with a new token the collection completes (${states.get(user.id)})`)
-  const differences = await compare(stage.databaseUrl, user.id, await sim.truth(person.login))
+  const differences = await compare(stage, user.id, await sim.truth(person.login))
   prove(faultsOf(differences) === 0, `and is whole (${JSON.stringify(differences)})`)
   const { units, overBudget, sentWhileLimited, afterRevocation, seconds } = await stage.strike()
   return {

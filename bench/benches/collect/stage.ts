@@ -39,6 +39,7 @@ export interface StagePlan {
 
 export interface Stage {
   readonly databaseUrl: string
+  readonly strategy: Strategy
   readonly sim: Simulator
   readonly engine: Engine
   readonly collector: Collector
@@ -128,6 +129,7 @@ export async function setStage(ground: Ground, plan: StagePlan): Promise<Stage> 
 
   const stage: Stage = {
     databaseUrl,
+    strategy: plan.strategy,
     sim,
     engine,
     collector,
