@@ -22,6 +22,7 @@ const states = { ok: 'active', empty: 'empty', blocked: 'blocked', guarded: 'for
 export function answerSheet(truth: GroundTruth): AnswerSheet {
   const repositories = truth.repositories.filter(({ affiliation }) => affiliation !== 'ORGANIZATION_MEMBER') // not asked for
   const open = repositories.filter(({ state }) => state === 'ok' || state === 'empty')
+  const readable = new Set(open.map(({ id }) => id)) // of the others nothing can be known but that they are barred
   const pulls = [...Object.values(truth.pulls).flat(), ...truth.ownPulls].map((pull) => ({
     key: `${pull.repoId}/${pull.number}`,
     repository: pull.repoId,
@@ -40,14 +41,16 @@ export function answerSheet(truth: GroundTruth): AnswerSheet {
     repositories: repositories.map((one) => ({
       key: String(one.id),
       id: one.id,
-      name: one.name,
-      owner: one.ownerId,
-      stars: one.stars,
-      private: one.private,
-      fork: one.fork,
-      pushed: one.pushedAt,
-      updated: one.updatedAt,
       state: states[one.state],
+      ...(readable.has(one.id) && {
+        name: one.name,
+        owner: one.ownerId,
+        stars: one.stars,
+        private: one.private,
+        fork: one.fork,
+        pushed: one.pushedAt,
+        updated: one.updatedAt,
+      }),
     })),
     commits: Object.entries(truth.commits).flatMap(([repository, commits]) =>
       commits.map((commit) => ({
@@ -77,7 +80,7 @@ export function answerSheet(truth: GroundTruth): AnswerSheet {
     // One pull request can be in a repository of the user's and be the user's own.
     pulls: [...new Map(pulls.map((pull) => [pull.key, pull])).values()],
     readable: {
-      commits: new Set(open.map(({ id }) => id)),
+      commits: readable,
       issues: new Set(open.filter(({ hasIssues }) => hasIssues).map(({ id }) => id)),
       pulls: new Set(open.filter(({ hasPullRequests }) => hasPullRequests).map(({ id }) => id)),
     },
