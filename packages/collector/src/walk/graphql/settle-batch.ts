@@ -20,7 +20,8 @@ export async function settleBatch<I extends ListItem, T>(
 ): Promise<Outcome> {
   const { collection, run, items } = job.payload
   const ends: Read[] = []
-  for (const [at, item] of items.entries()) {
+  // In the order in which everybody locks rows: the user's own pull requests are stored by another page, across repositories.
+  for (const [at, item] of [...items.entries()].toSorted(([, one], [, other]) => one.id - other.id)) {
     const part = parts[at] as Part<T>
     switch (part.type) {
       case 'read':
