@@ -11,7 +11,20 @@ import { fileURLToPath } from 'node:url'
 import { availablePackages, installPackages } from '../scripts/dist/debian.js'
 import { find } from '../scripts/dist/test-servers.js'
 
-const names = ['enqueue', 'drain', 'latency', 'delayed', 'history', 'horizon', 'idle', 'recovery', 'lanes', 'runs', 'api', 'collect']
+const names = [
+  'enqueue',
+  'drain',
+  'latency',
+  'delayed',
+  'history',
+  'horizon',
+  'idle',
+  'recovery',
+  'lanes',
+  'runs',
+  'api',
+  'collect',
+]
 const usage = `usage: npm run bench -- NAME [--json] [--quick]
   NAME     one of ${names.join(' ')}
   --json   one JSON object a line, the summary last; without it a table

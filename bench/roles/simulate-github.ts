@@ -4,7 +4,7 @@
  * It also rings: told a number, it tells when so many requests have come, within a few milliseconds. That is how a worker is killed in the
  * middle of its calls.
  */
-import { type GithubSim, type SimOptions, startGithubSim } from '@sluice/github-sim'
+import type { GithubSim, SimOptions } from '@sluice/github-sim'
 import type { Line } from '../processes/line.ts'
 
 export type SimulateInput = Omit<SimOptions, 'start'>
@@ -28,6 +28,8 @@ export type SimulatorTold = { readonly addresses: Addresses } | { readonly rang:
 const lookEveryMs = 2
 
 export async function simulateGithub(input: SimulateInput, line: Line): Promise<{ pid: number; peakRssMb: number }> {
+  process.env.NODE_ENV ??= 'production' // the GraphQL library checks itself all the time otherwise, and reads this when it is loaded
+  const { startGithubSim } = await import('@sluice/github-sim')
   const sim = await startGithubSim(input)
   const { url, graphqlUrl, adminUrl } = sim
   const tell = (told: SimulatorTold): void => line.tell(told)

@@ -17,12 +17,20 @@ const hours = 24
 const hourMs = 3_600_000
 const shareAnHour = 0.01
 const compareEvery = 6
+/** So that each rare deed finds a repository of its own. */
+const repositoriesLeast = 20
 /** Barred repositories are tried again after a day. The collector's clock does not turn with the simulator's, so they are made a day older. */
 const dayLater = `update collector.repository set state_since = state_since - interval '1 day' where state in ('blocked', 'forbidden')`
 const other = { login: 'neighbour', repositories: 2, commits: 20, issues: 4, pullRequests: 2 }
 
 export async function churn(ground: Ground, strategy: Strategy, share: number) {
-  const person = { ...sized(coldPerson, share), login: 'churned', ownPullRequestsElsewhere: 20, events: 50 }
+  const person = {
+    ...sized(coldPerson, share),
+    repositories: Math.max(repositoriesLeast, Math.round(coldPerson.repositories * share)),
+    login: 'churned',
+    ownPullRequestsElsewhere: 20,
+    events: 50,
+  }
   const stage = await setStage(ground, { strategy, sim: { seed: 12, people: [person, other], ...unlimited } })
   const { sim } = stage
   const items = person.commits + person.issues + person.pullRequests
@@ -40,7 +48,8 @@ export async function churn(ground: Ground, strategy: Strategy, share: number) {
     if (plan[hour]?.some(([deed]) => deed === 'renameLogin')) login = `${person.login}-renamed`
     if (plan[hour]?.some(([deed]) => deed === 'unblock' || deed === 'guard')) await stage.ask(dayLater)
     let changed = 0
-    while (changed < items * shareAnHour) changed += itemsOf(await sim.churn('step', { share: 0.2, logins: [login], gentle: true }))
+    while (changed < items * shareAnHour)
+      changed += itemsOf(await sim.churn('step', { share: 0.2, logins: [login], gentle: true }))
     spent.changed += changed
     await sim.advance(hourMs / 2)
     if (hour % 10 === 5) await sim.chaos({ trouble: 'secondary limit', times: 1, retryAfterSeconds: 1 })
@@ -51,7 +60,10 @@ export async function churn(ground: Ground, strategy: Strategy, share: number) {
     if (hour % compareEvery === 0) found.push(await compare(stage, user.id, await sim.truth(login)))
   }
   const sum = (fault: keyof Differences) => found.reduce((total, one) => total + one[fault], 0)
-  prove(sum('compared') > 0.8 * items * found.length, `everything that is not deleted or barred was compared each time (${sum('compared')})`)
+  prove(
+    sum('compared') > 0.8 * items * found.length,
+    `everything that is not deleted or barred was compared each time (${sum('compared')})`,
+  )
   const { units, overBudget, sentWhileLimited, seconds } = await stage.strike()
   return {
     units,

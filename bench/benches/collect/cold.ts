@@ -11,7 +11,11 @@ import { setStage } from './stage.ts'
 export const coldPerson = { login: 'cold', repositories: 50, commits: 10_000, issues: 2_000, pullRequests: 1_000 }
 
 /** Far above what is asked here: what a collection costs is the question, not how long its windows are. */
-export const unlimited = { limit: 1_000_000, graphqlLimit: 1_000_000, secondary: { concurrent: 1_000, pointsPerMinute: 10_000_000 } }
+export const unlimited = {
+  limit: 1_000_000,
+  graphqlLimit: 1_000_000,
+  secondary: { concurrent: 1_000, pointsPerMinute: 10_000_000 },
+}
 
 type Plan = typeof coldPerson
 
@@ -35,7 +39,10 @@ export async function cold(ground: Ground, strategy: Strategy, share: number) {
   const truth = await stage.sim.truth(login)
   const differences = await compare(stage, user.id, truth)
   prove(faultsOf(differences) === 0, `the first collection is the truth (${JSON.stringify(differences)})`)
-  prove(differences.compared >= person.commits + person.issues + person.pullRequests, `all items were compared (${differences.compared})`)
+  prove(
+    differences.compared >= person.commits + person.issues + person.pullRequests,
+    `all items were compared (${differences.compared})`,
+  )
   await stage.collect([user])
   const warm = await stage.collect([user])
   const { units, overBudget, sentWhileLimited, seconds } = await stage.strike()

@@ -27,13 +27,21 @@ const untoldByRest = new Set(['issue closer', 'pull request additions', 'pull re
 
 const toldMax = 12
 
-export async function compare({ databaseUrl, strategy }: Pick<Stage, 'databaseUrl' | 'strategy'>, userId: number, truth: GroundTruth): Promise<Differences> {
+export async function compare(
+  { databaseUrl, strategy }: Pick<Stage, 'databaseUrl' | 'strategy'>,
+  userId: number,
+  truth: GroundTruth,
+): Promise<Differences> {
   const sheet = answerSheet(truth)
   const found = await readCollected(databaseUrl, userId)
   const book = new Book(strategy)
   const hasLeft = ({ state }: Row): boolean => state === 'deleted' || state === 'left'
   book.compare('repository', sheet.repositories, found.repositories, hasLeft)
-  for (const [noun, what] of [['commit', 'commits'], ['issue', 'issues'], ['pull request', 'pulls']] as const) {
+  for (const [noun, what] of [
+    ['commit', 'commits'],
+    ['issue', 'issues'],
+    ['pull request', 'pulls'],
+  ] as const) {
     const wanted = new Set(sheet[what].map(({ key }) => key))
     const within = (row: Row) => wanted.has(row.key) || sheet.readable[what].has(Number(row.repository))
     book.compare(noun, sheet[what], found[what].filter(within), ({ gone }) => gone === true)

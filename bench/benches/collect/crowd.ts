@@ -7,30 +7,32 @@
 import type { Strategy } from '@sluice/collector'
 import type { Ground } from '../../ground.ts'
 import { prove } from '../../proof.ts'
-import { compare, faultsOf } from './compare.ts'
 import { unlimited } from './cold.ts'
+import { compare, faultsOf } from './compare.ts'
+import { smallPage } from './many-calls.ts'
 import { setStage } from './stage.ts'
 
 const workers = 2
 const slots = 8
 
 export async function crowd(ground: Ground, strategy: Strategy, quick: boolean) {
-  const [size, revoked, repositories] = quick ? [30, 3, 6] : [100, 10, 12]
+  const [size, revoked, repositories] = quick ? [30, 3, 5] : [100, 10, 5]
   const people = Array.from({ length: size }, (_, at) => ({
     login: `person-${at}`,
     repositories,
-    commits: repositories * 3,
-    issues: repositories * 2,
+    commits: strategy === 'rest' ? repositories * 4 : repositories * smallPage * 3,
+    issues: repositories,
     pullRequests: repositories,
   }))
   const stage = await setStage(ground, { strategy, slots, sim: { seed: 9, people, ...unlimited } })
   const { sim } = stage
+  if (strategy === 'graphql') await sim.breakAbove(smallPage)
   const users = []
   for (const { login } of people) users.push(await stage.register(login))
   await stage.request(users)
   const [ill, well] = [users.slice(0, revoked), users.slice(revoked)]
   const already = (await sim.oracle()).requests
-  const first = sim.ringAt(already + size * 4)
+  const first = sim.ringAt(already + size * 6)
   await stage.staff(workers)
   await first
   for (const { login } of ill) await sim.chaos({ revoke: login })
@@ -42,7 +44,10 @@ export async function crowd(ground: Ground, strategy: Strategy, quick: boolean) 
   }
   const refused = await stage.ask<{ id: string }>(`select id from collector.users where token_state = 'refused'`)
   prove(refused.length === revoked, `${revoked} tokens were refused on the way (${refused.length})`)
-  const settled = await settledWhileAllWait(stage.ask, well.map(({ id }) => String(id)))
+  const settled = await settledWhileAllWait(
+    stage.ask,
+    well.map(({ id }) => String(id)),
+  )
   prove(settled.length === well.length && Math.min(...settled) > 3, 'everybody had a backlog for a while')
   const { units, overBudget, sentWhileLimited, seconds } = await stage.strike()
   return {

@@ -8,18 +8,18 @@ import type { Strategy } from '@sluice/collector'
 import type { OracleEntry } from '@sluice/github-sim'
 import type { Ground } from '../../ground.ts'
 import { prove } from '../../proof.ts'
-import { compare, faultsOf } from './compare.ts'
 import { unlimited } from './cold.ts'
+import { compare, faultsOf } from './compare.ts'
+import { personOfCalls, smallPage } from './many-calls.ts'
 import { setStage } from './stage.ts'
 
 const slots = 8
 const callsBetween = [10, 40] as const
-const leaseMs = 1_500
+const leaseMs = 1_000
 
 export async function kills(ground: Ground, strategy: Strategy, times: number) {
   const meanCalls = (callsBetween[0] + callsBetween[1]) / 2
-  const repositories = Math.ceil((times * meanCalls) / 3) + 20
-  const person = { login: 'killed', repositories, commits: repositories * 4, issues: repositories * 2, pullRequests: repositories * 2 }
+  const person = personOfCalls('killed', strategy, times * meanCalls * 1.5)
   const stage = await setStage(ground, {
     strategy,
     slots,
@@ -28,6 +28,7 @@ export async function kills(ground: Ground, strategy: Strategy, times: number) {
     sim: { seed: 8, people: [person], ...unlimited, latencyMs: 15 },
   })
   const { sim } = stage
+  if (strategy === 'graphql') await sim.breakAbove(smallPage)
   const random = seeded(8)
   const user = await stage.register(person.login)
   const inFlight: number[] = []

@@ -29,7 +29,10 @@ export async function registry(ground: Ground, people: number) {
   const [stored] = await stage.ask<{ repositories: number; people: number }>(
     'select count(*)::int as repositories, count(distinct collection_id)::int as people from collector.repository',
   )
-  prove(stored?.people === people && stored.repositories === people * repositories, `all repositories are known (${JSON.stringify(stored)})`)
+  prove(
+    stored?.people === people && stored.repositories === people * repositories,
+    `all repositories are known (${JSON.stringify(stored)})`,
+  )
   const coldBytes = await databaseBytes(stage)
   await stage.sim.advance(dayMs)
   const warm = await stage.collect(users, 3_600_000)
@@ -59,7 +62,11 @@ async function databaseBytes({ ask }: Stage): Promise<number> {
 
 async function putPeople({ engine, sim, ask }: Stage): Promise<Person[]> {
   const accounts = await sim.accounts()
-  const [ids, nodes, logins] = [accounts.map(({ id }) => id), accounts.map(({ nodeId }) => nodeId), accounts.map(({ login }) => login)]
+  const [ids, nodes, logins] = [
+    accounts.map(({ id }) => id),
+    accounts.map(({ nodeId }) => nodeId),
+    accounts.map(({ login }) => login),
+  ]
   await ask(
     `with people as (
        insert into collector.users (id, node_id, login) select * from unnest($1::bigint[], $2::text[], $3::text[]) returning id

@@ -1,37 +1,49 @@
 /**
  * Revocation: a token dies while many calls are under way. How many are still made with it once the first 401 has been answered?
  *
- * In flight are the jobs whose attempt had begun when that answer left the simulator and had not ended. Afterwards the person gives a new token, and the collection must end with everything in it.
+ * In flight are the jobs whose attempt had begun when the refusal was written down, and had not ended: no process can know earlier. Those that ran when the answer left the simulator are counted
+ * as well, and how long it took from there. Afterwards the person gives a new token, and the collection must end with everything in it.
  */
 import type { Strategy } from '@sluice/collector'
 import type { Ground } from '../../ground.ts'
 import { pause } from '../../measure/clock.ts'
 import { prove } from '../../proof.ts'
-import { compare, faultsOf } from './compare.ts'
 import { unlimited } from './cold.ts'
+import { compare, faultsOf } from './compare.ts'
+import { personOfCalls, smallPage } from './many-calls.ts'
 import { type Stage, setStage } from './stage.ts'
 
 const workers = 4
 const slots = 8
 const latencyMs = 40
-const person = { login: 'revoked', repositories: 40, commits: 400, issues: 120, pullRequests: 80 }
+const calls = 800
 const quietMs = 3_000
 
 export async function revocation(ground: Ground, strategy: Strategy) {
-  const stage = await setStage(ground, { strategy, slots, cap: workers * slots, sim: { seed: 7, people: [person], ...unlimited, latencyMs } })
+  const person = { ...personOfCalls('revoked', strategy, calls), repositories: workers * slots + 8 }
+  const stage = await setStage(ground, {
+    strategy,
+    slots,
+    cap: workers * slots,
+    sim: { seed: 7, people: [person], ...unlimited, latencyMs },
+  })
   const { sim } = stage
+  if (strategy === 'graphql') await sim.breakAbove(smallPage)
   const user = await stage.register(person.login)
   await stage.staff(workers)
-  const middle = sim.ringAt(60)
+  const middle = sim.ringAt(calls / 2)
   await stage.request([user])
   await middle
   await sim.chaos({ revoke: person.login })
   await pause(quietMs)
   const first = (await sim.entries()).find(({ status }) => status === 401)
   prove(first !== undefined, 'the simulator refused the token while it was collected with')
-  const [state] = await stage.ask<{ token_state: string }>('select token_state from collector.users where id = $1', [user.id])
-  prove(state?.token_state === 'refused', 'the token is known to be refused')
-  const inFlight = await runningAt(stage, user.id, new Date((first?.at ?? 0) + latencyMs))
+  const [known] = await stage.ask<{ at: Date | null }>('select token_refused_at as at from collector.users where id = $1', [
+    user.id,
+  ])
+  prove(known?.at instanceof Date, 'the token is known to be refused')
+  const inFlight = await runningAt(stage, user.id, known?.at ?? new Date())
+  const inFlightAtAnswer = await runningAt(stage, user.id, new Date((first?.at ?? 0) + latencyMs))
   const before = (await sim.entries()).length
   await pause(quietMs / 2)
   prove((await sim.entries()).length === before, 'nothing is sent while the token is refused')
@@ -47,7 +59,9 @@ export async function revocation(ground: Ground, strategy: Strategy) {
     units,
     seconds,
     callsAfterRevocation: afterRevocation,
-    inFlightAtRevocation: inFlight,
+    inFlightAtRevocation: inFlight - 1, // not the one that brought the news
+    inFlightAtAnswer: inFlightAtAnswer - 1,
+    knownAfterMs: (known?.at?.getTime() ?? Number.NaN) - (first?.at ?? Number.NaN) - latencyMs,
     workers: workers * slots,
     latencyMs,
     overBudget,

@@ -1,10 +1,12 @@
 /**
  * The bench's hand on the simulator: it starts the process and speaks to its admin port.
  */
+
+import type { GroundTruth, OracleEntry, OracleSummary } from '@sluice/github-sim'
+import { pause } from '../../measure/clock.ts'
 import { startChild } from '../../processes/start-child.ts'
 import { prove } from '../../proof.ts'
 import type { Addresses, SimAccount, SimulateInput, SimulatorTold, SimulatorWord } from '../../roles/simulate-github.ts'
-import type { GroundTruth, OracleEntry, OracleSummary } from '@sluice/github-sim'
 
 export interface Simulator extends Addresses {
   readonly pid: number
@@ -16,10 +18,14 @@ export interface Simulator extends Addresses {
   chaos(words: object): Promise<void>
   /** Of those that were planned. */
   accounts(): Promise<SimAccount[]>
-  /** Resolves when so many requests have come. */
+  /** Resolves when so many requests have come; fails when they do not come within a minute. */
   ringAt(requests: number): Promise<number>
+  /** GitHub breaks down on larger pages from now on, so that walks have to make many calls for few rows. */
+  breakAbove(rows: number): Promise<void>
   stop(): Promise<{ peakRssMb: number }>
 }
+
+const ringWithinMs = 60_000
 
 interface Log {
   readonly summary: OracleSummary
@@ -67,8 +73,10 @@ export async function startSimulator(plan: SimulateInput): Promise<Simulator> {
     ringAt(requests) {
       rang = Promise.withResolvers()
       tell({ ringAt: requests })
-      return rang.promise
+      const late = pause(ringWithinMs).then(() => prove(false, `${requests} requests come within ${ringWithinMs} ms`))
+      return Promise.race([rang.promise, late.then(() => 0)])
     },
+    breakAbove: (rows) => ask('POST', '/chaos', { match: { path: 'graphql', pageAbove: rows }, trouble: 'bad gateway' }),
     async stop() {
       tell('stop')
       return child.result

@@ -6,13 +6,13 @@
 import type { Collector, Strategy } from '@sluice/collector'
 import { type Engine, generateMasterKey } from '@sluice/engine'
 import type { OracleSummary } from '@sluice/github-sim'
-import type { Ground } from '../../ground.ts'
+import type { FreshPlace, Ground } from '../../ground.ts'
 import { monotonicMs, pause } from '../../measure/clock.ts'
 import { startChild } from '../../processes/start-child.ts'
 import { prove } from '../../proof.ts'
 import { type CollectInput, openCollector } from '../../roles/collect-github.ts'
 import type { SimulateInput } from '../../roles/simulate-github.ts'
-import { within } from '../../servers/postgres.ts'
+import { type Database, within } from '../../servers/postgres.ts'
 import { type Simulator, startSimulator } from './simulator.ts'
 
 export interface Worker {
@@ -59,12 +59,12 @@ export interface Stage {
 }
 
 const askEveryMs = 20
-const patienceMs = Number(process.env.PATIENCE ?? 180_000)
+const templates = new WeakMap<Ground, Promise<Database>>()
+const patienceMs = 240_000
 
 export async function setStage(ground: Ground, plan: StagePlan): Promise<Stage> {
   const startedAtMs = monotonicMs()
-  const place = await ground.freshPlace()
-  const sim = await startSimulator(plan.sim)
+  const [place, sim] = await Promise.all([preparedPlace(ground), startSimulator(plan.sim)])
   const { databaseUrl } = place
   const input: CollectInput = {
     databaseUrl,
@@ -181,12 +181,34 @@ export async function setStage(ground: Ground, plan: StagePlan): Promise<Stage> 
   return stage
 }
 
+/** A copy of a database that was brought up to date once. */
+async function preparedPlace(ground: Ground): Promise<FreshPlace> {
+  const template = templates.get(ground) ?? prepareTemplate(ground)
+  templates.set(ground, template)
+  return ground.freshPlace(await template)
+}
+
+async function prepareTemplate(ground: Ground): Promise<Database> {
+  const { database, databaseUrl } = await ground.freshPlace()
+  const { engine } = openCollector({
+    databaseUrl,
+    masterKey: generateMasterKey(),
+    github: { baseUrl: 'http://127.0.0.1', graphqlUrl: 'http://127.0.0.1/graphql' },
+    ...{ slots: 1, floor: 0, cap: 1, leaseMs: 10_000, crashesMax: 3 },
+  })
+  await engine.migrate()
+  await engine.stop()
+  return database
+}
+
 /** For whoever has to find out why a collection did not end. */
 async function tellWhatIsLeft(ask: Stage['ask']): Promise<void> {
   const jobs = await ask(
     `select kind, lane, state, count(*)::int as jobs, max(attempt) as attempt, min(run_at) as due, min(error ->> 'message') as error
      from sluice.job group by 1, 2, 3 order by jobs desc limit 20`,
   )
-  const lanes = await ask('select key, remaining, reset_at, hold_until, paused, in_flight, shut, opens_at from sluice.lane limit 20')
+  const lanes = await ask(
+    'select key, remaining, reset_at, hold_until, paused, in_flight, shut, opens_at from sluice.lane limit 20',
+  )
   for (const row of [...jobs, ...lanes]) console.error(`bench: left: ${JSON.stringify(row)}`)
 }

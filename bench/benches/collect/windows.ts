@@ -9,16 +9,16 @@ import type { Strategy } from '@sluice/collector'
 import type { OracleEntry } from '@sluice/github-sim'
 import type { Ground } from '../../ground.ts'
 import { prove } from '../../proof.ts'
+import { personOfCalls, smallPage } from './many-calls.ts'
 import { setStage } from './stage.ts'
 
 const workers = 4
 const slots = 8
-const limit = 500
 
 export async function windows(ground: Ground, strategy: Strategy, quick: boolean) {
-  const [wanted, windowMs] = quick ? [3, 8_000] : [5, 18_000]
+  const [wanted, limit, windowMs] = quick ? [3, 150, 8_000] : [5, 500, 16_000]
   const resource = strategy === 'graphql' ? 'graphql' : 'core'
-  const person = personOf(strategy, limit * (wanted - 0.5))
+  const person = personOfCalls('windows', strategy, limit * (wanted - 0.5))
   const stage = await setStage(ground, {
     strategy,
     slots,
@@ -34,6 +34,7 @@ export async function windows(ground: Ground, strategy: Strategy, quick: boolean
       secondary: { concurrent: 1_000, pointsPerMinute: 1_000_000 },
     },
   })
+  if (strategy === 'graphql') await stage.sim.breakAbove(smallPage)
   const user = await stage.register(person.login)
   await stage.staff(workers)
   const requestedAt = Date.now() // the simulator's clock is the machine's as long as nobody turns it
@@ -63,14 +64,6 @@ export async function windows(ground: Ground, strategy: Strategy, quick: boolean
   }
 }
 
-/** Small repositories: calls are what is needed, not rows. */
-function personOf(strategy: Strategy, units: number) {
-  const login = 'windows'
-  return strategy === 'graphql'
-    ? { login, repositories: Math.round(units / 3), commits: units, issues: units, pullRequests: units }
-    : { login, repositories: 10, commits: Math.round(units), issues: 10, pullRequests: 10 }
-}
-
 /** A window begins with the first call after the end of the one before. */
 function spentByWindow(entries: readonly OracleEntry[], windowMs: number): OracleEntry[][] {
   const spent: OracleEntry[][] = []
@@ -88,7 +81,7 @@ function spentByWindow(entries: readonly OracleEntry[], windowMs: number): Oracl
 /** A reset is told in whole seconds, so windows end on them. */
 const endOfWindow = (startedAt: number, windowMs: number): number => Math.ceil((startedAt + windowMs) / 1000) * 1000
 
-/** The shortest time in which so many units were spent within one window. */
+/** The shortest time in which so many units were spent within one window; nothing if that was never done. */
 function shortest(spent: readonly (readonly OracleEntry[])[], units: number): number {
   let least = Number.POSITIVE_INFINITY
   for (const calls of spent) {
@@ -99,5 +92,5 @@ function shortest(spent: readonly (readonly OracleEntry[])[], units: number): nu
       if (sum >= units) least = Math.min(least, call.at - (calls[from]?.at ?? call.at))
     }
   }
-  return least
+  return Number.isFinite(least) ? least : 0
 }
