@@ -126,9 +126,9 @@ export class Churn {
     return Object.assign(this.#repo(repo), { guard: by })
   }
 
-  /** The default branch is deleted and nothing is left. */
+  /** The default branch is deleted and nothing is left. Deleting a branch is a push. */
   emptyRepo(repo: RepoRef): Repo {
-    return this.#changed(Object.assign(this.#repo(repo), { head: null }))
+    return this.#changed(Object.assign(this.#repo(repo), { head: null, pushedAt: this.#moment().now }))
   }
 
   star(repo: RepoRef, stars = 1): Repo {
