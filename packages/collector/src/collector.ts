@@ -6,7 +6,7 @@
 import type { Engine, Run } from '@sluice/engine'
 import type { Github } from '@sluice/github'
 import { z } from 'zod'
-import type { Strategy } from './collection/collection.ts'
+import type { Collection, Strategy } from './collection/collection.ts'
 import { Collections } from './collection/collections.ts'
 import { CollectorError } from './errors.ts'
 import { exportLines } from './export/export-lines.ts'
@@ -14,8 +14,10 @@ import type { ExportFormat } from './export/line.ts'
 import type { ExportWhat } from './export/sources.ts'
 import { findProgress, type Progress } from './progress/progress.ts'
 import { collectionRequested, type Trigger, triggers } from './request/request-event.ts'
-import { activeStates, ownerOf, runNames } from './request/run-names.ts'
+import { activeStates, ownerOf, runNames, shadowNameOf } from './request/run-names.ts'
+import { Shadows } from './shadow/shadows.ts'
 import { Statistics } from './statistics/statistics.ts'
+import { Strategies } from './strategy/strategies.ts'
 import { Users } from './user/users.ts'
 
 export interface CollectorMake {
@@ -57,6 +59,8 @@ export class Collector {
   readonly users: Users
   readonly collections: Collections
   readonly statistics: Statistics
+  readonly shadows: Shadows
+  readonly strategies: Strategies
   readonly #engine: Engine
   readonly #backfill: CollectorMake['backfill']
 
@@ -66,14 +70,16 @@ export class Collector {
     this.users = new Users(engine, github, strategy)
     this.collections = new Collections(engine)
     this.statistics = new Statistics(engine)
+    this.shadows = new Shadows(engine)
+    this.strategies = new Strategies(engine, strategy)
   }
 
   /** Refused while a collection of the user is under way. Of two requests at the same moment one starts a run and the other finds it. */
   async request(userId: number, options: RequestOptions = {}): Promise<Requested> {
     const { start, trigger = 'manual', collection } = readOptions(options)
     await this.#checkUser(userId)
-    if (collection !== undefined) await this.#checkCollection(userId, collection)
-    const active = await this.#active(userId, collection === undefined ? runNames.collect : runNames.shadow)
+    const named = collection === undefined ? undefined : await this.#getCollection(userId, collection)
+    const active = await this.#active(userId, named?.purpose === 'shadow' ? shadowNameOf(named.strategy) : runNames.collect)
     if (active) throw new CollectorError('COLLECTION_ACTIVE', { user: userId, run: active.id })
     const payload = { userId, trigger, start: start?.toISOString(), collection }
     const { id: event } = await this.#engine.publish(collectionRequested(payload, { owner: ownerOf(userId) }))
@@ -121,9 +127,10 @@ export class Collector {
     if (!(await this.users.find(userId))) throw new CollectorError('USER_UNKNOWN', { user: userId })
   }
 
-  async #checkCollection(userId: number, collection: number): Promise<void> {
+  async #getCollection(userId: number, collection: number): Promise<Collection> {
     const found = await this.collections.find(collection)
     if (found?.userId !== userId) throw new CollectorError('COLLECTION_UNKNOWN', { collection })
+    return found
   }
 }
 

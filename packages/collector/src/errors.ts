@@ -21,6 +21,8 @@ export const collectorErrors = {
   COLLECTION_ACTIVE: 'A collection of user {user} is under way: run {run}. Wait for its end or cancel it.',
   COLLECTION_UNKNOWN: 'There is no collection {collection}. Look up the collections of the user.',
   COLLECTION_LIVE: 'Collection {collection} is the live one of its user and cannot be removed alone. Remove the user instead.',
+  SHADOW_ACTIVE:
+    'Strategies are compared for user {user} already: comparison {shadow}, runs {runs}. Wait for its report, or cancel those runs.',
   INVALID_REQUEST: 'Option {field}: {problem}.',
 } as const
 

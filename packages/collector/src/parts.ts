@@ -22,10 +22,15 @@ import { startBackfill } from './backfill/start-backfill.ts'
 import type { Strategy } from './collection/collection.ts'
 import { Collector } from './collector.ts'
 import { collectorMigrations } from './migrations.ts'
-import { collect, shadow } from './request/collect.ts'
+import { collect } from './request/collect.ts'
 import { daily, dailyRequest } from './request/daily.ts'
 import { request } from './request/request.ts'
 import { collectionRequested } from './request/request-event.ts'
+import { endShadow } from './shadow/end-shadow.ts'
+import { lowering } from './shadow/lowered.ts'
+import { shadowRuns } from './shadow/shadow-run.ts'
+import { metered } from './spent/metered.ts'
+import { strategyRolledBack } from './strategy/rolled-back.ts'
 import { giveUp } from './token/give-up.ts'
 import { tokenRefused } from './token/refuse-token.ts'
 import { commitStatistics } from './walk/commit-statistics.ts'
@@ -53,6 +58,8 @@ export interface CollectorOptions {
   readonly cap?: number
   /** How far before its own beginning a walk's successor looks. Default ten minutes. */
   readonly overlap?: Duration
+  /** When a switch of strategy is taken back: share of failed jobs (default 0.05), times as long as before (2) beyond the slack (10 s), over so many runs (3). */
+  readonly watch?: { readonly errorRate?: number; readonly times?: number; readonly slack?: Duration; readonly runs?: number }
 }
 
 export interface CollectorParts {
@@ -80,6 +87,7 @@ const kinds: readonly AnyKind[] = [
   daily,
   dailyRequest,
   giveUp,
+  endShadow,
   backfillSlice,
   backfillCommits,
 ]
@@ -87,21 +95,24 @@ const kinds: readonly AnyKind[] = [
 export function collectorParts(options: CollectorOptions = {}): CollectorParts {
   const { strategy = 'graphql', affiliations = ['OWNER', 'COLLABORATOR'], floor = 100, cap = 10, overlap = '10m' } = options
   const { cron = '0 3 * * *', zone = 'UTC', spread = '6h' } = options.daily || {}
+  const { errorRate = 0.05, times = 2, slack = '10s', runs = 3 } = options.watch ?? {}
   const github = createGithub(options.github)
   const workshop = new Workshop(github, {
     strategy,
     affiliations,
     overlapMs: toMs(overlap, 'overlap'),
     spreadMs: toMs(spread, 'daily.spread'),
+    watch: { errorRate, times, slackMs: toMs(slack, 'watch.slack'), runs },
     now: options.github?.now ?? Date.now,
   })
   const limits: LaneLimits = { budget: { floor }, cap }
+  const lowered = lowering()
   return {
-    kinds,
-    runs: [collect, shadow, backfill],
+    kinds: kinds.map((kind) => metered(lowered(kind))),
+    runs: [collect, ...shadowRuns, backfill],
     schedules:
       options.daily === false ? [] : [defineSchedule('collector.daily', { cron, zone, job: daily({}), overlap: 'forbid' })],
-    events: [collectionRequested, tokenRefused],
+    events: [collectionRequested, tokenRefused, strategyRolledBack],
     lanes: { 'github:*:core': limits, 'github:*:graphql': limits },
     migrations: [collectorMigrations],
     services: { collector: workshop },

@@ -27,6 +27,7 @@ const byCode: Readonly<Record<string, ExitCode>> = {
   COLLECTION_UNKNOWN: exit.notFound,
   RUN_ACTIVE: exit.conflict,
   COLLECTION_ACTIVE: exit.conflict,
+  SHADOW_ACTIVE: exit.conflict,
   USER_EXISTS: exit.conflict,
   DEDUPE_CONTENDED: exit.conflict,
   INVALID_PAYLOAD: exit.usage,

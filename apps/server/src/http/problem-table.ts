@@ -91,6 +91,7 @@ export const collectorProblems: Readonly<Record<CollectorErrorCode, ProblemRow>>
   USER_EXISTS: { status: 409, title: 'The user is registered already' },
   COLLECTION_ACTIVE: { status: 409, title: 'A collection is under way' },
   COLLECTION_UNKNOWN: { status: 404, title: 'No such collection' },
+  SHADOW_ACTIVE: { status: 409, title: 'A comparison is under way' },
   COLLECTION_LIVE: { status: 409, title: 'The live collection goes with its user' },
   INVALID_REQUEST: { status: 422, title: 'A field is not usable' },
 }

@@ -4,9 +4,11 @@
  */
 import { defineKind, done, type Outcome, type QueryClient, SluiceError } from '@sluice/engine'
 import { z } from 'zod'
+import { findCollection } from '../collection/collection.ts'
+import { shadowRunOf } from '../shadow/shadow-run.ts'
 import { findUser } from '../user/user.ts'
 import type { Services } from '../walk/workshop.ts'
-import { collect, shadow } from './collect.ts'
+import { collect } from './collect.ts'
 import { collectionRequested, triggers } from './request-event.ts'
 import { ownerOf } from './run-names.ts'
 
@@ -24,7 +26,12 @@ export const request = defineKind('collector.request', {
       log('not started', { reason: user ? 'its token is refused' : 'there is no such user' })
       return done()
     }
-    const kind = collection === undefined ? collect : shadow
+    const named = collection === undefined ? undefined : await findCollection(engine, collection)
+    if (collection !== undefined && !named) {
+      log('not started', { reason: 'there is no such collection' })
+      return done()
+    }
+    const kind = named?.purpose === 'shadow' ? shadowRunOf(named.strategy) : collect
     const wanted = kind(
       { userId, ...(start === undefined ? {} : { start }), ...(collection === undefined ? {} : { collection }) },
       { owner: ownerOf(userId) },

@@ -177,13 +177,6 @@ describe('[C-01] users', () => {
     expect(await findUser(engine, 'name')).toMatchObject({ id: 3 })
   })
 
-  test('[C-18] have a strategy of their own, or the one for all', async ({ users, addUser }) => {
-    await addUser(1)
-    expect(await users.chooseStrategy(1, 'rest')).toMatchObject({ strategy: 'rest' })
-    expect(await users.chooseStrategy(1, null)).toMatchObject({ strategy: null })
-    await expect(users.chooseStrategy(1, 'soap' as never)).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
-  })
-
   test('[C-01] are removed with everything, and can come back', async ({ engine, client, users }) => {
     await users.register({ login: 'ada', token: ada.token })
     await engine.pause({ scope: 'owner', name: '11' }, 'token refused')

@@ -6,14 +6,14 @@
  */
 import { type Engine, idPlace, type Listed, type Page, readPage, Sealed, SluiceError, writeCursor } from '@sluice/engine'
 import type { Github } from '@sluice/github'
-import { createCollection, type Strategy, strategies } from '../collection/collection.ts'
+import { createCollection, type Strategy } from '../collection/collection.ts'
 import { dropEtags } from '../cursor/cursor.ts'
 import { CollectorError } from '../errors.ts'
 import { collectionRequested } from '../request/request-event.ts'
 import { activeStates, ownerOf, runNames, secretOf } from '../request/run-names.ts'
 import { askAccount, checkLogin, checkSameAccount } from './ask-account.ts'
 import { findTokenProblem } from './token-shape.ts'
-import { chooseStrategy, findUser, insertUser, listUsers, removeUser, storeProfile, trustToken, type User } from './user.ts'
+import { findUser, insertUser, listUsers, removeUser, storeProfile, trustToken, type User } from './user.ts'
 
 export interface NewUser {
   readonly login: string
@@ -83,15 +83,6 @@ export class Users {
     const rows = await listUsers(this.#engine, at ?? 0, limit + 1)
     const items = rows.slice(0, limit)
     return { items, next: rows.length > limit ? writeCursor(list, items.at(-1)?.id) : undefined }
-  }
-
-  /** Another way of reading for this user; null: the one for all. Data and cursors stay. */
-  async chooseStrategy(userId: number, strategy: Strategy | null): Promise<User> {
-    if (strategy !== null && !strategies.includes(strategy))
-      throw new CollectorError('INVALID_REQUEST', { field: 'strategy', problem: `must be one of ${strategies.join(', ')}` })
-    await this.#get(userId)
-    await this.#engine.transaction((tx) => chooseStrategy(tx, userId, strategy))
-    return this.#get(userId)
   }
 
   /** With everything that was collected. Broken off, it goes on when it is called again. */

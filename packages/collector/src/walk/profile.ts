@@ -1,6 +1,7 @@
 /** The user's profile by its id, which no rename changes; free as long as nothing changed. The login it tells is what the list of events needs. */
 import { defineKind, done, type Outcome } from '@sluice/engine'
 import { z } from 'zod'
+import { findCollection } from '../collection/collection.ts'
 import { keepEtag, readCursor } from '../cursor/cursor.ts'
 import { findUser, storeProfile } from '../user/user.ts'
 import { ask } from './ask.ts'
@@ -34,9 +35,11 @@ export const profile = defineKind('github.profile', {
       return done({ next: user && next(user.login) })
     }
     const { id, node_id: nodeId, login, name = null, followers = null, created_at: createdAt = null } = asked.data
+    // What everybody sees of the user is no part of a shadow.
+    const live = (await findCollection(collector.engine, collection))?.purpose === 'live'
     return done({
       write: async (tx) => {
-        await storeProfile(tx, { id, nodeId, login, name, followers, createdAt })
+        if (live) await storeProfile(tx, { id, nodeId, login, name, followers, createdAt })
         await keepEtag(tx, collection, { resource: 'profile' }, asked.etag, run)
       },
       next: next(login),

@@ -5,7 +5,7 @@
 import type { Engine } from '@sluice/engine'
 import type { Github } from '@sluice/github'
 import type { Strategy } from '../collection/collection.ts'
-import { Holds } from './holds.ts'
+import type { WatchSettings } from '../strategy/watch.ts'
 
 export type Affiliation = 'OWNER' | 'COLLABORATOR' | 'ORGANIZATION_MEMBER'
 
@@ -18,6 +18,8 @@ export interface WorkshopSettings {
   readonly overlapMs: number
   /** Over how long the daily requests are spread. */
   readonly spreadMs: number
+  /** When a switch of strategy is taken back. */
+  readonly watch: WatchSettings
   readonly now: () => number
 }
 
@@ -39,6 +41,13 @@ export class Workshop {
 
   bind(engine: Engine): void {
     this.#engine = engine
+  }
+
+  /** The same with another way to GitHub. */
+  through(github: Github): Workshop {
+    const other = new Workshop(github, this.settings)
+    if (this.#engine) other.bind(this.#engine)
+    return other
   }
 }
 

@@ -1,0 +1,65 @@
+/** Comparisons, as people start them and read what came of them. */
+import { type Engine, SluiceError, type TransactionClient } from '@sluice/engine'
+import { createCollection, type Strategy, strategies } from '../collection/collection.ts'
+import { CollectorError } from '../errors.ts'
+import { ownerOf } from '../request/run-names.ts'
+import { findUser } from '../user/user.ts'
+import { findNewestShadow, insertShadow, insertSide, type Shadow } from './shadow.ts'
+import { shadowRunOf } from './shadow-run.ts'
+
+export interface ShadowOptions {
+  /** Two of them. Default graphql and rest. */
+  readonly strategies?: readonly Strategy[] | undefined
+  /** The collections stay after the report, to be exported or looked at. Default false. */
+  readonly keep?: boolean | undefined
+}
+
+export class Shadows {
+  readonly #engine: Engine
+
+  constructor(engine: Engine) {
+    this.#engine = engine
+  }
+
+  /** Both strategies begin together, each with an empty body of data. One comparison of a user at a time. */
+  async start(userId: number, { strategies: wanted = strategies, keep = false }: ShadowOptions = {}): Promise<Shadow> {
+    const different = new Set(wanted.filter((one) => strategies.includes(one)))
+    if (wanted.length !== 2 || different.size !== 2)
+      throw new CollectorError('INVALID_REQUEST', { field: 'strategies', problem: `must be two of ${strategies.join(', ')}` })
+    const user = await findUser(this.#engine, userId)
+    if (!user) throw new CollectorError('USER_UNKNOWN', { user: userId })
+    const started = await this.#engine.transaction((tx) => this.#begin(tx, userId, wanted, keep))
+    const newest = await this.newest(userId)
+    if (!started) throw refuse(userId, newest)
+    return newest as Shadow
+  }
+
+  /** The one under way, or the last one with its report. */
+  async newest(userId: number): Promise<Shadow | undefined> {
+    return findNewestShadow(this.#engine, userId)
+  }
+
+  async #begin(tx: TransactionClient, userId: number, wanted: readonly Strategy[], keep: boolean): Promise<boolean> {
+    const shadow = await insertShadow(tx, userId, keep)
+    if (shadow === undefined) return false
+    for (const [place, strategy] of wanted.entries()) {
+      const { id: collection } = await createCollection(tx, userId, 'shadow', strategy)
+      const request = shadowRunOf(strategy)({ userId, collection }, { owner: ownerOf(userId) })
+      const run = await this.#engine.runs.start(request, { client: tx, trigger: 'shadow' }).catch((error: unknown) => {
+        if (error instanceof SluiceError && error.code === 'RUN_ACTIVE')
+          throw new CollectorError('COLLECTION_ACTIVE', { user: userId, run: Number(error.details['run']) }, error)
+        throw error
+      })
+      await insertSide(tx, shadow, place, { strategy, collection, run: run.id })
+    }
+    return true
+  }
+}
+
+function refuse(userId: number, active: Shadow | undefined): CollectorError {
+  return new CollectorError('SHADOW_ACTIVE', {
+    user: userId,
+    shadow: active?.id,
+    runs: active?.sides.map(({ run }) => run).join(' and '),
+  })
+}
