@@ -63,6 +63,12 @@ export class People {
     return user
   }
 
+  async comparedUser(): Promise<User> {
+    const user = await this.user()
+    await this.#ground.collector.shadows.start(user.id)
+    return user
+  }
+
   tokenOf({ login }: User): string {
     return this.#sim.tokenOf(login)
   }
@@ -71,7 +77,7 @@ export class People {
 type Make = (props: { readonly people: People }) => Promise<Sample>
 
 const of =
-  (method: Sample['method'], kind: 'user' | 'busyUser' | 'scoredUser', path: string, body?: unknown): Make =>
+  (method: Sample['method'], kind: 'user' | 'busyUser' | 'scoredUser' | 'comparedUser', path: string, body?: unknown): Make =>
   async ({ people }) => {
     const { id } = await people[kind]()
     return { method, url: `/api/users/${id}${path}`, ...(body === undefined ? {} : { body }) }
@@ -125,6 +131,16 @@ export const userSamples: Readonly<Record<string, Make>> = {
     const { id } = await people.busyUser('collector.backfill')
     return { method: 'POST', url: `/api/users/${id}/backfill`, body: range }
   },
+
+  '202 POST /api/users/{id}/shadow': of('POST', 'user', '/shadow', { strategies: ['rest', 'graphql'], keep: true }),
+  '404 POST /api/users/{id}/shadow': nobody('POST', '/shadow', {}),
+  '409 POST /api/users/{id}/shadow': of('POST', 'comparedUser', '/shadow', {}),
+  '200 GET /api/users/{id}/shadow': of('GET', 'comparedUser', '/shadow'),
+  '404 GET /api/users/{id}/shadow': of('GET', 'user', '/shadow'),
+  '200 PUT /api/strategy': async () => ({ method: 'PUT', url: '/api/strategy', body: { strategy: 'rest', reason: 'a sample' } }),
+  '200 GET /api/strategy': plain('/api/strategy'),
+  '200 PUT /api/users/{id}/strategy': of('PUT', 'user', '/strategy', { strategy: 'graphql' }),
+  '404 PUT /api/users/{id}/strategy': nobody('PUT', '/strategy', { strategy: null }),
 
   '200 GET /api/users/{id}/statistics': of('GET', 'scoredUser', '/statistics'),
   '404 GET /api/users/{id}/statistics': of('GET', 'user', '/statistics'),

@@ -21,7 +21,9 @@ import { scoresLeaf } from './scores/commands.ts'
 import type { Tree } from './session/program.ts'
 import type { Leaf } from './session/tree.ts'
 import { setupLeaves } from './setup/commands.ts'
+import { shadowLeaf } from './shadow/commands.ts'
 import { statusLeaf } from './status/commands.ts'
+import { strategyLeaf } from './strategy/commands.ts'
 import { users } from './users/commands.ts'
 import { workers } from './workers/commands.ts'
 
@@ -30,7 +32,7 @@ const group = (name: string, leaves: readonly Leaf[]) => leaves.map((leaf) => ({
 export const tree: Tree = {
   verbs: [
     ...group('Run:', [...roleLeaves, demoLeaf]),
-    ...group('GitHub:', [collectLeaf, scoresLeaf, exportLeaf, githubSimLeaf]),
+    ...group('GitHub:', [collectLeaf, scoresLeaf, exportLeaf, shadowLeaf, strategyLeaf, githubSimLeaf]),
     ...group('Look and steer:', [statusLeaf]),
     ...group('Set up:', [...setupLeaves, doctorLeaf, completionLeaf]),
   ],

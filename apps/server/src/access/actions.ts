@@ -21,6 +21,8 @@ export const actions = {
   'exports.read': 'read',
   'collections.read': 'read',
   'statistics.read': 'read',
+  'shadows.read': 'read',
+  'strategy.read': 'read',
   'changes.watch': 'read',
   'metrics.read': 'read',
   'session.read': 'read',
@@ -52,6 +54,8 @@ export const actions = {
   'collections.cancel': 'operate',
   'collections.retry': 'operate',
   'collections.backfill': 'operate',
+  'shadows.start': 'operate',
+  'strategy.set': 'operate',
 
   'schedules.set': 'admin',
   'schedules.remove': 'admin',

@@ -17,14 +17,22 @@ const tables = ['repository', 'commit', 'issue', 'pull_request', 'event', 'curso
 const liveData = async (client: pg.Client): Promise<string[]> => {
   const read = async (text: string) => JSON.stringify((await client.query(text)).rows)
   const live = "(select id from collector.collection where purpose = 'live')"
-  return Promise.all([
-    ...tables.map((table) =>
+  return [
+    ...(await inTurn(tables, (table) =>
       read(`select to_jsonb(t) as row from collector.${table} t where collection_id = ${live} order by 1`),
-    ),
-    read('select * from collector.users'),
-    read('select * from collector.user_statistics'),
-    read('select * from collector.collection where purpose = $$live$$'),
-  ])
+    )),
+    ...(await inTurn(['users', 'user_statistics', 'collection'], (table) =>
+      read(
+        `select to_jsonb(t) as row from collector.${table} t where to_jsonb(t) ->> 'purpose' is distinct from 'shadow' order by 1`,
+      ),
+    )),
+  ]
+}
+
+async function inTurn<T>(items: readonly T[], read: (item: T) => Promise<string>): Promise<string[]> {
+  const found: string[] = []
+  for (const item of items) found.push(await read(item))
+  return found
 }
 
 test('[C-13] two strategies fill shadows of their own and are reported on; the live data is not touched, and the shadows go', async ({

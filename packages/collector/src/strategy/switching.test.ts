@@ -92,9 +92,7 @@ describe('[C-18] a switch is rolled back by itself', () => {
     })
   })
 
-  test('[C-18] for all, when the runs of several users fail; whoever has a strategy of their own keeps it', async ({
-    collecting,
-  }) => {
+  test('[C-18] for all, when several runs fail, and not by the first bad one', async ({ collecting }) => {
     const { collector, collect, userId, sim } = await collecting({ parts: { watch } })
     await collect()
     await collector.strategies.switchAll('rest')

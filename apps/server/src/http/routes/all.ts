@@ -16,7 +16,9 @@ import { addOwnerRoutes } from './owners.ts'
 import { addPublishedRoutes } from './published.ts'
 import { addRunRoutes } from './runs.ts'
 import { addScheduleRoutes } from './schedules.ts'
+import { addShadowRoutes } from './shadows.ts'
 import { addStatisticsRoutes } from './statistics.ts'
+import { addStrategyRoutes } from './strategy.ts'
 import { addUserRoutes } from './users.ts'
 import { addWorkerRoutes } from './workers.ts'
 
@@ -32,6 +34,8 @@ export function addRoutes(add: AddRoute, ground: Ground): void {
   addPublishedRoutes(add, ground)
   addUserRoutes(add, ground)
   addCollectionRoutes(add, ground)
+  addShadowRoutes(add, ground)
+  addStrategyRoutes(add, ground)
   addStatisticsRoutes(add, ground)
   addExportRoute(add, ground)
   addOverviewRoutes(add, ground)
