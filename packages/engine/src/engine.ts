@@ -60,6 +60,8 @@ export class Engine implements Executor {
   #stored: StoredSettings = { payloadBytesMax: 0, priorityStepMs: 0 }
   #started: Promise<void> | undefined
   #stopped: Promise<void> | undefined
+  /** Its jobs have ended: nobody uses the database any more. */
+  #left = false
 
   constructor(options: Settled) {
     const { clock, log, kinds, leaseMs } = options
@@ -204,7 +206,8 @@ export class Engine implements Executor {
   }
 
   #prepare(): Promise<void> {
-    this.#refuseIfStopped()
+    // While it stops, what still runs may read and enqueue.
+    if (!this.#prepared || this.#left) this.#refuseIfStopped()
     // A failure is not remembered: the database may be back at the next call.
     this.#prepared ??= this.#register().catch((error: unknown) => {
       this.#prepared = undefined
@@ -244,6 +247,7 @@ export class Engine implements Executor {
     await this.#started?.catch(() => {})
     if (this.#started) await this.#duties.stop()
     await this.#prepared?.catch(() => {})
+    this.#left = true
     await this.#waker.flush()
     await this.#database.close()
   }

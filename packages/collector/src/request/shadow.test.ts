@@ -20,7 +20,7 @@ test('[C-13] a shadow has the same commits, and the live data stay as they are',
   const shadow = await collector.collections.createShadow(userId, 'rest')
   await collector.request(userId, { collection: shadow.id })
   const ended = async () =>
-    (await engine.runs.list({ kind: 'collector.shadow', owner: String(userId) }))[0]?.state === 'completed'
+    (await engine.runs.list({ kind: 'collector.shadow-rest', owner: String(userId) }))[0]?.state === 'completed'
   await eventually(ended, 25_000)
   expect(await count('live')).toEqual(live)
   expect(await count('shadow')).toMatchObject({ commits: live.commits, counted: live.commits })
@@ -30,7 +30,7 @@ test('[C-13] a shadow has the same commits, and the live data stay as they are',
 test('[C-18] after a switch of strategy the other one goes on from the same cursors', async ({ collecting }) => {
   const { sim, collector, userId, collect, difference, spent } = await collecting({ sim: few })
   await collect()
-  await collector.users.chooseStrategy(userId, 'rest')
+  await collector.strategies.switchUser(userId, 'rest')
   const repo = [...sim.world.repos.values()].find(({ ownerId }) => ownerId === userId)?.id as number
   sim.clock.advance(3_600_000)
   sim.churn.lateMerge(repo, 2, 30)
@@ -38,7 +38,7 @@ test('[C-18] after a switch of strategy the other one goes on from the same curs
   expect(await collect()).toMatchObject({ state: 'completed', failed: 0 })
   expect(await difference(['repository.head'])).toEqual([])
   expect(spent()).toBeLessThanOrEqual(30)
-  await collector.users.chooseStrategy(userId, 'graphql')
+  await collector.strategies.switchUser(userId, 'graphql')
   sim.clock.advance(3_600_000)
   sim.churn.forcePush(repo, 1, 1)
   expect(await collect()).toMatchObject({ state: 'completed', failed: 0 })

@@ -20,6 +20,7 @@ function workshop({ engine }: Collecting, said: Said): Workshop {
     affiliations: ['OWNER'],
     overlapMs: 0,
     spreadMs: 0,
+    watch: { errorRate: 0.05, times: 2, slackMs: 0, runs: 3 },
     now: () => now,
   })
   made.bind(engine)
@@ -61,7 +62,7 @@ test('[C-08] what is left of the budget and what the call did not use are told t
   const reports: unknown[] = []
   const budget = { resource: 'core', limit: 5_000, remaining: 12, resetAt: soon }
   await ask(scene, { type: 'gone', budget, cost: 0 } as never, { report: (said) => void reports.push(said) })
-  expect(reports).toEqual([{ remaining: 12, resetAt: soon, refund: 1 }])
+  expect(reports).toEqual([{ remaining: 12, limit: 5_000, resetAt: soon, refund: 1 }])
 })
 
 test('[C-08] a user without rights to itself has no good token, and one that was removed has no job', async ({ collecting }) => {

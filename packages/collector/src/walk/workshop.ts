@@ -26,12 +26,14 @@ export interface WorkshopSettings {
 export class Workshop {
   readonly github: Github
   readonly settings: WorkshopSettings
-  readonly holds: Holds = new Holds()
+  /** Shared by all handlers of a process, whichever way they go. */
+  readonly holds: Holds
   #engine: Engine | undefined
 
-  constructor(github: Github, settings: WorkshopSettings) {
+  constructor(github: Github, settings: WorkshopSettings, holds: Holds = new Holds()) {
     this.github = github
     this.settings = settings
+    this.holds = holds
   }
 
   get engine(): Engine {
@@ -45,7 +47,7 @@ export class Workshop {
 
   /** The same with another way to GitHub. */
   through(github: Github): Workshop {
-    const other = new Workshop(github, this.settings)
+    const other = new Workshop(github, this.settings, this.holds)
     if (this.#engine) other.bind(this.#engine)
     return other
   }
