@@ -1,5 +1,8 @@
 -- What the collector knows about its own runs, the strategies it reads by, and comparisons of two of them.
 
+-- How long a run took says nothing about its strategy when it waited for a token meanwhile.
+alter table collector.users add column token_trusted_at timestamptz;  -- when it was given the last one; null: the first
+
 -- A run of the collector: by which strategy it reads, told when it is planned, and how it went, told when it ends.
 create table collector.run (
   run           bigint primary key,
@@ -9,7 +12,7 @@ create table collector.run (
   planned_at    timestamptz not null default sluice.now(),
   watched       bigint,                             -- the switch that it is one of the first after
   ended_at      timestamptz,
-  took_ms       bigint,
+  took_ms       bigint,                             -- null: it waited for another token
   jobs          integer,
   failed        integer
 );

@@ -22,7 +22,8 @@ test('[C-13] two strategies are compared in one command, and the report can be r
 })
 
 test('[C-18] strategies are shown and switched, for one and for all', async ({ sluice, github: { env } }) => {
-  await sluice(['users', 'add', 'acorn', '--no-collect'], { env })
+  await sluice(['migrate'], { env })
+  expect((await sluice(['users', 'add', 'acorn', '--no-collect'], { env })).code).toBe(0)
   expect((await sluice(['strategy'], { env })).out).toBe('Everybody without a strategy of their own: graphql\n')
   expect((await sluice(['strategy', 'rest', '--reason', 'to try'], { env })).out).toMatch(
     /: rest, watched[\s\S]*person +watching +to try/,

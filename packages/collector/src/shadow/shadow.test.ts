@@ -1,5 +1,6 @@
 /** Two strategies side by side, against a simulated GitHub: the live data is as it was, and the report tells what differs. */
 import type pg from 'pg'
+import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { type Collecting, test } from '../../../../test/support/collecting.ts'
 import { eventually } from '../../../../test/support/database.ts'
@@ -69,7 +70,7 @@ test('[C-13] two strategies fill shadows of their own and are reported on; the l
     expect(
       units.reduce((sum, one) => sum + one, 0),
       resource,
-    ).toBe(unitsOf(byResource[resource]))
+    ).toBe(byResource[resource])
   }
 
   const live = await collector.statistics.user(userId)
@@ -100,11 +101,15 @@ test('[C-13] what one has and the other lacks is told with examples, and shadows
   const { collector, userId, sim } = scene
   const hidden = [...sim.world.repos.values()].find((repo) => repo.ownerId === userId && repo.head !== null)?.id as number
   sim.chaos.script({ match: { path: `/repositories/${hidden}/commits` }, trouble: 'validation failed' })
+  const registered = sim.oracle.summary().byResource['core'] ?? 0
   await collector.shadows.start(userId, { strategies: ['rest', 'graphql'], keep: true })
   const { report } = await reported(scene)
   const [rest, graphql] = report.sides
   expect(rest).toMatchObject({ strategy: 'rest', failed: 1 })
   expect(rest?.errorRate).toBeGreaterThan(0)
+  // What a call that failed has cost is counted as well.
+  const core = report.sides.flatMap(({ spent }) => spent).filter(({ resource }) => resource === 'core')
+  expect(core.reduce((sum, { units }) => sum + units, 0)).toBe((sim.oracle.summary().byResource['core'] ?? 0) - registered)
   const missing = sim.world.groundTruth('ada')?.commits[hidden]?.length as number
   const only = report.nouns.find(({ noun }) => noun === 'commits')?.only
   expect(only).toMatchObject([
@@ -161,13 +166,13 @@ test('[C-13] a run that is canceled ends its comparison as well, and the report 
   await eventually(async () => (await collector.collections.list(userId)).length === 1 || undefined)
 })
 
-test('[C-13] a comparison of one strategy, or of a user that nobody knows, is refused', async ({ collecting }) => {
-  const { collector, userId } = await collecting({ start: false })
+test('[C-13] a comparison of one strategy, without a token that works, or of a user that nobody knows, is refused', async ({
+  collecting,
+}) => {
+  const { collector, userId, engine } = await collecting({ start: false })
   for (const strategies of [['rest'], ['rest', 'rest'], ['rest', 'soap' as never]] as const)
     await expect(collector.shadows.start(userId, { strategies })).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
+  await engine.query(sql`update collector.users set token_state = 'refused', token_refused_at = now()`)
+  await expect(collector.shadows.start(userId)).rejects.toMatchObject({ code: 'TOKEN_REFUSED' })
   await expect(collector.shadows.start(1)).rejects.toMatchObject({ code: 'USER_UNKNOWN' })
 })
-
-function unitsOf(counted: unknown): number {
-  return typeof counted === 'number' ? counted : (counted as { units: number }).units
-}

@@ -28,6 +28,7 @@ export class Shadows {
       throw new CollectorError('INVALID_REQUEST', { field: 'strategies', problem: `must be two of ${strategies.join(', ')}` })
     const user = await findUser(this.#engine, userId)
     if (!user) throw new CollectorError('USER_UNKNOWN', { user: userId })
+    if (user.tokenState === 'refused') throw new CollectorError('TOKEN_REFUSED', { reason: user.tokenRefusal ?? 'it is refused' })
     const started = await this.#engine.transaction((tx) => this.#begin(tx, userId, wanted, keep))
     const newest = await this.newest(userId)
     if (!started) throw refuse(userId, newest)

@@ -27,6 +27,7 @@ describe('[C-18] a switch', () => {
       'keep',
     ],
     ['of a user without a past is judged by its errors only', many(3, { tookMs: 99_000, before: [] }), {}, 'keep'],
+    ['is not judged by runs that waited for a token', many(3, { tookMs: null }), {}, 'keep'],
     ['without jobs has no errors', [run({ jobs: 0 })], {}, 'watch on'],
   ])('%s', (_, runs, more, verdict) => {
     expect(judgeSwitch(runs, { ...limits, ...more }).type).toBe(verdict)

@@ -6,7 +6,8 @@
  */
 
 export interface Ended {
-  readonly tookMs: number
+  /** null: it waited for somebody, and tells nothing. */
+  readonly tookMs: number | null
   readonly jobs: number
   readonly failed: number
 }
@@ -45,8 +46,10 @@ export function judgeSwitch(runs: readonly WatchedRun[], limits: WatchLimits): V
       return { type: 'roll back', reason: `${percent(now)} of its jobs failed in ${count(runs)}; ${percent(before)} before` }
   }
   const timed = runs.flatMap((run) => {
-    const usual = median(run.before.map(({ tookMs }) => tookMs))
-    return usual === undefined ? [] : [{ usual, tookMs: run.tookMs, ratio: ratio(run.tookMs, usual, limits) }]
+    const usual = median(run.before.flatMap(({ tookMs }) => tookMs ?? []))
+    return usual === undefined || run.tookMs === null
+      ? []
+      : [{ usual, tookMs: run.tookMs, ratio: ratio(run.tookMs, usual, limits) }]
   })
   if (timed.length >= runsTimed) {
     const ratios = median(timed.map((run) => run.ratio)) as number

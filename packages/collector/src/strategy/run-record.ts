@@ -11,13 +11,15 @@ export interface RunRecord {
   readonly strategy: Strategy
   /** The switch that it is one of the first after. */
   readonly watched: number | null
-  readonly tookMs: number
+  /** null: it waited for another token, which says nothing about its strategy. */
+  readonly tookMs: number | null
   readonly jobs: number
   readonly failed: number
 }
 
 const columns = sql`
-  run::double precision as run, user_id::double precision as "userId", strategy, watched::double precision as watched, took_ms::double precision as "tookMs", jobs, failed`
+  r.run::double precision as run, r.user_id::double precision as "userId", r.strategy, r.watched::double precision as watched,
+  r.took_ms::double precision as "tookMs", r.jobs, r.failed`
 
 /** When it is planned; a second time it changes nothing. */
 export async function beginRecord(
@@ -44,8 +46,10 @@ export async function endRecord(
   const { rows } = await onClient(tx).query<RunRecord>(sql`
     update collector.run r
     set ended_at = sluice.now(), jobs = ${jobs}, failed = ${failed},
-        took_ms = greatest(0, extract(epoch from sluice.now() - coalesce((select s.created_at from sluice.run s where s.id = ${run}), r.planned_at)) * 1000)
-    where r.run = ${run}
+        took_ms = case when u.token_trusted_at > s.created_at then null
+                       else greatest(0, extract(epoch from sluice.now() - s.created_at) * 1000) end
+    from collector.users u, sluice.run s
+    where r.run = ${run} and u.id = r.user_id and s.id = r.run
     returning ${columns}`)
   return rows[0]
 }
@@ -53,7 +57,7 @@ export async function endRecord(
 /** Those that ended under the watch of a switch, oldest first. */
 export async function readWatched(on: Executor, watched: number): Promise<RunRecord[]> {
   const { rows } = await on.query<RunRecord>(sql`
-    select ${columns} from collector.run where watched = ${watched} and ended_at is not null order by run`)
+    select ${columns} from collector.run r where watched = ${watched} and ended_at is not null order by run`)
   return rows
 }
 
@@ -67,7 +71,7 @@ export async function readBefore(
 ): Promise<RunRecord[]> {
   const { rows } = await on.query<RunRecord>(sql`
     select ${columns}
-    from collector.run
+    from collector.run r
     where collection_id = (select id from collector.collection where user_id = ${userId} and purpose = 'live')
       and strategy = ${strategy} and planned_at < ${before} and ended_at is not null
     order by run desc

@@ -71,7 +71,7 @@ export async function storeProfile(tx: TransactionClient, profile: Profile): Pro
 
 export async function trustToken(tx: TransactionClient, userId: number): Promise<void> {
   await onClient(tx).query(sql`
-    update collector.users set token_state = 'ok', token_refused_at = null, token_refusal = null where id = ${userId}`)
+    update collector.users set token_state = 'ok', token_refused_at = null, token_refusal = null, token_trusted_at = sluice.now() where id = ${userId}`)
 }
 
 /** Answers whether this was the first one to say so. */
