@@ -82,9 +82,9 @@ class Playbill {
   }
 }
 
-async function costs({ ground }: Setting, bill: Playbill, share: { cold: number; churn: number }) {
+async function costs({ ground, quick }: Setting, bill: Playbill, share: { cold: number; churn: number }) {
   const first = await bill.play('cold', cold(ground, bill.strategy, share.cold))
-  const changed = await bill.play('churn', churn(ground, bill.strategy, share.churn))
+  const changed = await bill.play('churn', churn(ground, bill.strategy, share.churn, quick ? 2 : 1))
   return {
     coldUnits: first.coldUnits,
     coldCommits: first.commits,

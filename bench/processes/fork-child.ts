@@ -3,6 +3,8 @@
  * nobody inherits another's heap or compiled code. Whatever a library prints goes to standard error.
  */
 import { fork } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Answer } from './line.ts'
 
 export interface Child<Output> {
@@ -14,10 +16,13 @@ export interface Child<Output> {
 }
 
 const program = new URL('child.ts', import.meta.url)
+/** Starting up is never measured, but dozens of processes do it. */
+const compiled = join(tmpdir(), 'sluice-bench-compiled')
 
 /** Roles by name; start-child.ts knows what each takes and answers. */
 export function forkChild<Output>(role: string, input: unknown, onTold: (message: unknown) => void = () => {}): Child<Output> {
-  const child = fork(program, { stdio: ['ignore', 2, 2, 'ipc'] })
+  const env = { NODE_COMPILE_CACHE: compiled, ...process.env }
+  const child = fork(program, { stdio: ['ignore', 2, 2, 'ipc'], env })
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const result = new Promise<Output>((resolve, reject) => {
     let answered: { result: unknown } | undefined

@@ -16,14 +16,14 @@ import { setStage } from './stage.ts'
 const hours = 24
 const hourMs = 3_600_000
 const shareAnHour = 0.01
-const compareEvery = 6
+const compareEvery = 4
 /** So that each rare deed finds a repository of its own. */
 const repositoriesLeast = 20
 /** Barred repositories are tried again after a day. The collector's clock does not turn with the simulator's, so they are made a day older. */
 const dayLater = `update collector.repository set state_since = state_since - interval '1 day' where state in ('blocked', 'forbidden')`
 const other = { login: 'neighbour', repositories: 2, commits: 20, issues: 4, pullRequests: 2 }
 
-export async function churn(ground: Ground, strategy: Strategy, share: number) {
+export async function churn(ground: Ground, strategy: Strategy, share: number, everyHours: number) {
   const person = {
     ...sized(coldPerson, share),
     repositories: Math.max(repositoriesLeast, Math.round(coldPerson.repositories * share)),
@@ -42,17 +42,18 @@ export async function churn(ground: Ground, strategy: Strategy, share: number) {
   const found: Differences[] = [await compare(stage, user.id, first)]
   const plan = nasty(repositoriesBySize(first), other.login)
   let login = person.login
-  for (let hour = 1; hour <= hours; hour += 1) {
-    await sim.advance(hourMs / 2)
-    for (const [deed, words] of plan[hour] ?? []) spent.changed += itemsOf([{ deed, detail: await sim.churn(deed, words) }])
-    if (plan[hour]?.some(([deed]) => deed === 'renameLogin')) login = `${person.login}-renamed`
-    if (plan[hour]?.some(([deed]) => deed === 'unblock' || deed === 'guard')) await stage.ask(dayLater)
+  for (let hour = everyHours; hour <= hours; hour += everyHours) {
+    await sim.advance((everyHours * hourMs) / 2)
+    const deeds = Array.from({ length: everyHours }, (_, back) => plan[hour - back] ?? []).flat()
+    for (const [deed, words] of deeds) spent.changed += itemsOf([{ deed, detail: await sim.churn(deed, words) }])
+    if (deeds.some(([deed]) => deed === 'renameLogin')) login = `${person.login}-renamed`
+    if (deeds.some(([deed]) => deed === 'unblock' || deed === 'guard')) await stage.ask(dayLater)
     let changed = 0
-    while (changed < items * shareAnHour)
+    while (changed < items * shareAnHour * everyHours)
       changed += itemsOf(await sim.churn('step', { share: 0.2, logins: [login], gentle: true }))
     spent.changed += changed
-    await sim.advance(hourMs / 2)
-    if (hour % 10 === 5) await sim.chaos({ trouble: 'secondary limit', times: 1, retryAfterSeconds: 1 })
+    await sim.advance((everyHours * hourMs) / 2)
+    if (hour % 10 === 6) await sim.chaos({ trouble: 'secondary limit', times: 1, retryAfterSeconds: 1 })
     if (hour % 10 === 8) await sim.chaos({ trouble: 'bad gateway', times: 1 })
     const { units, seconds } = await stage.collect([user])
     spent.units += units
@@ -72,6 +73,7 @@ export async function churn(ground: Ground, strategy: Strategy, share: number) {
     churnUnits: spent.units,
     changedItems: spent.changed,
     hours,
+    everyHours,
     secondsAnHour: spent.seconds / hours,
     compared: sum('compared'),
     missing: sum('missing'),

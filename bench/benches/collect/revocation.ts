@@ -6,7 +6,7 @@
  */
 import type { Strategy } from '@sluice/collector'
 import type { Ground } from '../../ground.ts'
-import { pause } from '../../measure/clock.ts'
+import { monotonicMs, pause } from '../../measure/clock.ts'
 import { prove } from '../../proof.ts'
 import { unlimited } from './cold.ts'
 import { compare, faultsOf } from './compare.ts'
@@ -16,8 +16,9 @@ import { type Stage, setStage } from './stage.ts'
 const workers = 4
 const slots = 8
 const latencyMs = 40
-const calls = 800
-const quietMs = 3_000
+const calls = 400
+const quietMs = 1_000
+const patienceMs = 30_000
 
 export async function revocation(ground: Ground, strategy: Strategy) {
   const person = { ...personOfCalls('revoked', strategy, calls), repositories: workers * slots + 8 }
@@ -35,7 +36,7 @@ export async function revocation(ground: Ground, strategy: Strategy) {
   await stage.request([user])
   await middle
   await sim.chaos({ revoke: person.login })
-  await pause(quietMs)
+  await quiet(stage, user.id)
   const first = (await sim.entries()).find(({ status }) => status === 401)
   prove(first !== undefined, 'the simulator refused the token while it was collected with')
   const [known] = await stage.ask<{ at: Date | null }>('select token_refused_at as at from collector.users where id = $1', [
@@ -45,7 +46,7 @@ export async function revocation(ground: Ground, strategy: Strategy) {
   const inFlight = await runningAt(stage, user.id, known?.at ?? new Date())
   const inFlightAtAnswer = await runningAt(stage, user.id, new Date((first?.at ?? 0) + latencyMs))
   const before = (await sim.entries()).length
-  await pause(quietMs / 2)
+  await pause(quietMs)
   prove((await sim.entries()).length === before, 'nothing is sent while the token is refused')
   const token = `ghp_${'n'.repeat(36)}`
   await sim.chaos({ reinstate: person.login, token })
@@ -67,6 +68,15 @@ export async function revocation(ground: Ground, strategy: Strategy) {
     overBudget,
     sentWhileLimited,
   }
+}
+
+/** Until no job of this person runs any more. */
+async function quiet({ ask }: Stage, userId: number): Promise<void> {
+  const running = async () =>
+    (await ask(`select from sluice.job where owner = $1 and state = 'running' limit 1`, [String(userId)])).length > 0
+  const endAtMs = monotonicMs() + patienceMs
+  do await pause(quietMs)
+  while ((await running()) && monotonicMs() < endAtMs)
 }
 
 /** Jobs whose attempt had begun by then and had not ended. Those of a refused token end by going back to wait. */
