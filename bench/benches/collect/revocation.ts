@@ -1,7 +1,7 @@
 /**
  * Revocation: a token dies while many calls are under way. How many are still made with it once the first 401 has been answered?
  *
- * In flight are the jobs whose attempt had begun when the refusal was written down, and had not ended: no process can know earlier. Those that ran when the answer left the simulator are counted
+ * In flight are the jobs whose attempt had begun when the refusal had been written down and the first refused job had ended: the refusal is a transaction, and no process can know before it commits. Those that ran when the answer left the simulator are counted
  * as well, and how long it took from there. Afterwards the person gives a new token, and the collection must end with everything in it.
  */
 import type { Strategy } from '@sluice/collector'
@@ -16,7 +16,7 @@ import { type Stage, setStage } from './stage.ts'
 const workers = 4
 const slots = 8
 const latencyMs = 40
-const calls = 400
+const calls = 600
 const quietMs = 1_000
 const patienceMs = 30_000
 
@@ -39,11 +39,10 @@ export async function revocation(ground: Ground, strategy: Strategy) {
   await quiet(stage, user.id)
   const first = (await sim.entries()).find(({ status }) => status === 401)
   prove(first !== undefined, 'the simulator refused the token while it was collected with')
-  const [known] = await stage.ask<{ at: Date | null }>('select token_refused_at as at from collector.users where id = $1', [
-    user.id,
-  ])
-  prove(known?.at instanceof Date, 'the token is known to be refused')
-  const inFlight = await runningAt(stage, user.id, known?.at ?? new Date())
+  const [state] = await stage.ask<{ token_state: string }>('select token_state from collector.users where id = $1', [user.id])
+  prove(state?.token_state === 'refused', 'the token is known to be refused')
+  const knownAt = await firstEndAfter(stage, user.id, new Date(first?.at ?? 0))
+  const inFlight = await runningAt(stage, user.id, knownAt)
   const inFlightAtAnswer = await runningAt(stage, user.id, new Date((first?.at ?? 0) + latencyMs))
   const before = (await sim.entries()).length
   await pause(quietMs)
@@ -62,7 +61,7 @@ export async function revocation(ground: Ground, strategy: Strategy) {
     callsAfterRevocation: afterRevocation,
     inFlightAtRevocation: inFlight - 1, // not the one that brought the news
     inFlightAtAnswer: inFlightAtAnswer - 1,
-    knownAfterMs: (known?.at?.getTime() ?? Number.NaN) - (first?.at ?? Number.NaN) - latencyMs,
+    knownAfterMs: knownAt.getTime() - (first?.at ?? Number.NaN) - latencyMs,
     workers: workers * slots,
     latencyMs,
     overBudget,
@@ -79,7 +78,18 @@ async function quiet({ ask }: Stage, userId: number): Promise<void> {
   while ((await running()) && monotonicMs() < endAtMs)
 }
 
-/** Jobs whose attempt had begun by then and had not ended. Those of a refused token end by going back to wait. */
+/** Refused jobs end by going back to wait, once the refusal is committed. */
+async function firstEndAfter({ ask }: Stage, userId: number, at: Date): Promise<Date> {
+  const [row] = await ask<{ ended: Date | null }>(
+    `select min(a.ended_at) as ended from sluice.attempt a join sluice.job j on j.id = a.job
+     where j.owner = $1 and a.ended_at > $2 and a.outcome = 'snooze'`,
+    [String(userId), at],
+  )
+  prove(row?.ended instanceof Date, 'a refused job went back to wait')
+  return row?.ended ?? at
+}
+
+/** Jobs whose attempt had begun by then and had not ended. */
 async function runningAt({ ask }: Stage, userId: number, at: Date): Promise<number> {
   const [row] = await ask<{ running: number }>(
     `select count(*)::int as running from sluice.attempt a join sluice.job j on j.id = a.job
