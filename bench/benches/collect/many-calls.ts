@@ -10,7 +10,7 @@ export const smallPage = 10
 
 const callsARepository = 45
 /** The others are for discovery, for issues and pull requests, and for pages that were too large. */
-const shareOfCommits = 0.7
+const shareOfCommits = 0.85
 
 export function personOfCalls(login: string, strategy: Strategy, calls: number) {
   return strategy === 'rest'

@@ -60,7 +60,7 @@ export interface Stage {
 
 const askEveryMs = 20
 const templates = new WeakMap<Ground, Promise<Database>>()
-const patienceMs = 240_000
+const patienceMs = 480_000
 
 export async function setStage(ground: Ground, plan: StagePlan): Promise<Stage> {
   const startedAtMs = monotonicMs()
