@@ -66,7 +66,7 @@ export async function findDifference(
     ...compare(
       'commit',
       except,
-      ({ repository_id: repo, sha }) => `${repo}/${sha}`,
+      ({ repository_id: repo, sha }) => [repo, sha],
       await select(
         'repository_id::int, sha, author_id::int, additions, deletions, authored_at, committed_at',
         'commit',
@@ -133,14 +133,8 @@ export async function findDifference(
   ]
 }
 
-function compare(
-  table: string,
-  except: readonly string[],
-  keyOf: (row: Row) => unknown,
-  stored: readonly Row[],
-  truth: readonly Row[],
-): string[] {
-  const found = new Map(stored.map((row) => [String(keyOf(row)), row]))
+function compare(table: string, except: readonly string[], keyOf: Key, stored: readonly Row[], truth: readonly Row[]): string[] {
+  const found = new Map(stored.map((row) => [keyOf(row).join('/'), row]))
   const lines: string[] = []
   for (const row of truth) {
     const key = keyOf(row).join('/')

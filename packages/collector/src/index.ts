@@ -24,5 +24,6 @@ export type { GlobalStatistics, UserStatistics } from './statistics/statistics-s
 export { strategyRolledBack } from './strategy/rolled-back.ts'
 export type { Strategies, StrategyInForce } from './strategy/strategies.ts'
 export type { Switch } from './strategy/switch.ts'
+export { tokenRefused } from './token/refuse-token.ts'
 export type { User } from './user/user.ts'
 export type { NewUser, RegisteredUser, Users } from './user/users.ts'

@@ -6,6 +6,7 @@ import type { Engine } from '@sluice/engine'
 import type { Github } from '@sluice/github'
 import type { Strategy } from '../collection/collection.ts'
 import type { WatchSettings } from '../strategy/watch.ts'
+import { Holds } from './holds.ts'
 
 export type Affiliation = 'OWNER' | 'COLLABORATOR' | 'ORGANIZATION_MEMBER'
 
@@ -45,7 +46,7 @@ export class Workshop {
     this.#engine = engine
   }
 
-  /** The same with another way to GitHub. */
+  /** The same, with another way to GitHub. */
   through(github: Github): Workshop {
     const other = new Workshop(github, this.settings, this.holds)
     if (this.#engine) other.bind(this.#engine)
