@@ -28,21 +28,13 @@ export const collectBench: Bench = {
     const proof = await proveDurable(ground)
     const [ours, rest] = [new Playbill(setting, 'graphql'), new Playbill(setting, 'rest')]
     const people = Number(process.env.SLUICE_BENCH_USERS ?? (quick ? 20 : 150))
-    // Those of the windows wait most of the time, so both do it at once.
-    const bound = Promise.all([
-      ours.play('windows', windows(ground, 'graphql', quick)),
-      quick ? undefined : rest.play('windows', windows(ground, 'rest', quick)),
-    ])
-    const [boundOurs, boundRest] = await bound
     const summary = {
       ...(await costs(setting, ours, { cold: 1, churn: quick ? 0.1 : 1 })),
-      boundRatio: boundOurs.boundRatio,
       ...(await troubles(setting, ours)),
     }
     const members = await ours.play('registry', registry(ground, people))
     const beside = {
       ...(await costs(setting, rest, { cold: quick ? 0.05 : 1, churn: quick ? 0.03 : 0.1 })),
-      boundRatio: boundRest?.boundRatio ?? null,
       ...(quick ? {} : await troubles({ ...setting, quick: true }, rest)),
     }
     return {
@@ -100,11 +92,13 @@ async function costs({ ground, quick }: Setting, bill: Playbill, share: { cold: 
 async function troubles({ ground, quick }: Setting, bill: Playbill) {
   const { strategy } = bill
   const large = { graphql: quick ? 10_000 : 100_000, rest: 2_000 }
+  const { boundRatio } = await bill.play('windows', windows(ground, strategy, quick))
   const revoked = await bill.play('revocation', revocation(ground, strategy))
   const killed = await bill.play('kills', kills(ground, strategy, quick ? 5 : 50))
   const fair = await bill.play('crowd', crowd(ground, strategy, quick))
   const { peakRssMb } = await bill.play('memory', memory(ground, strategy, large[strategy]))
   return {
+    boundRatio,
     callsAfterRevocation: revoked.callsAfterRevocation,
     inFlightAtRevocation: revoked.inFlightAtRevocation,
     refetchedPerKill: killed.refetchedPerKill,

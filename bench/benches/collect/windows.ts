@@ -16,7 +16,7 @@ const workers = 4
 const slots = 8
 
 export async function windows(ground: Ground, strategy: Strategy, quick: boolean) {
-  const [wanted, limit, windowMs] = quick ? [3, 150, 8_000] : [5, 500, 16_000]
+  const [wanted, limit, windowMs] = quick ? [3, 150, 8_000] : [5, 500, 20_000]
   const resource = strategy === 'graphql' ? 'graphql' : 'core'
   const person = personOfCalls('windows', strategy, limit * (wanted - 0.5))
   const stage = await setStage(ground, {
