@@ -5,6 +5,7 @@
  * leads, and its scheduler fires. They know nothing of each other but what is passed here. At the start the listener comes after the first beat and before
  * the first claim; at the end the heartbeat stops last, so that nobody takes the jobs meanwhile.
  */
+import type { Dispatcher } from './dispatch/dispatcher.ts'
 import type { Change } from './inspect/change.ts'
 import { Feed, type Stop } from './inspect/feed.ts'
 import { Leader } from './maintenance/leader.ts'
@@ -21,6 +22,7 @@ import { Worker } from './worker/worker.ts'
 export interface DutyParts {
   readonly options: Settled
   readonly database: Database
+  readonly dispatcher: Dispatcher
   readonly payloadBytesMax: () => number
   readonly priorityStepMs: () => number
   /** The process is about to end: it does not want to lead any more. */
@@ -37,7 +39,7 @@ export class Duties {
   readonly #listener: Listener
   readonly #feed: Feed
 
-  constructor({ options, database, leaving, ...limits }: DutyParts) {
+  constructor({ options, database, dispatcher, leaving, ...limits }: DutyParts) {
     const { clock, log, leaseMs } = options
     this.#graceMs = options.graceMs
     const hears = (): boolean => this.#listener.hears
@@ -51,6 +53,7 @@ export class Duties {
       ...options,
       ...limits,
       database,
+      dispatcher,
       witness: seen,
       trusted,
       onBusy: () => this.#heartbeat.hurry(),

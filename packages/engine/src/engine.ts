@@ -4,6 +4,8 @@
  * A process that only enqueues makes an engine and never starts it. One that works calls `start`.
  */
 import type { Sql } from 'sql-template-tag'
+import type { Dispatcher } from './dispatch/dispatcher.ts'
+import { createDispatcher } from './dispatch.ts'
 import { Duties } from './duties.ts'
 import type { EventRequest } from './event/event.ts'
 import { Events, type PublishOptions } from './event/events.ts'
@@ -54,6 +56,7 @@ export class Engine implements Executor {
   readonly #options: Settled
   readonly #database: Database
   readonly #waker: Waker
+  readonly #dispatcher: Dispatcher
   readonly #intake: Intake
   readonly #duties: Duties
   #prepared: Promise<void> | undefined
@@ -77,12 +80,15 @@ export class Engine implements Executor {
     this.#database = database
     const ready = (): Promise<Database> => this.#ready()
     const limits = { payloadBytesMax: () => this.#stored.payloadBytesMax, priorityStepMs: () => this.#stored.priorityStepMs }
-    const duties = new Duties({ options, database, ...limits, leaving: () => this.#stopped !== undefined })
+    const dispatcher = createDispatcher(options, database)
+    this.#dispatcher = dispatcher
+    const duties = new Duties({ options, database, dispatcher, ...limits, leaving: () => this.#stopped !== undefined })
     this.#duties = duties
     const { witness } = duties
     const topicsOf = (request: EncodedRequest): string[] => topicsFor(request, kinds.get(request.kind))
     this.#waker = new Waker({ database, clock, topicsOf, wakeHere: (topic) => duties.wake([topic]) })
-    this.#intake = new Intake({ ...limits, kinds, enqueuer: new Enqueuer(database, this.#waker), witness })
+    const offers = { dispatcher, kinds }
+    this.#intake = new Intake({ ...limits, kinds, enqueuer: new Enqueuer(database, this.#waker, offers), witness })
     const limited = async () => ({ on: await this.#ready(), payloadBytesMax: limits.payloadBytesMax() })
     this.lanes = new Lanes(ready, clock, witness.tell)
     this.owners = new Owners(ready, clock)
@@ -249,6 +255,7 @@ export class Engine implements Executor {
     await this.#prepared?.catch(() => {})
     this.#left = true
     await this.#waker.flush()
+    await this.#dispatcher.stop()
     await this.#database.close()
   }
 

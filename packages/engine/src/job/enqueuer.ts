@@ -5,12 +5,20 @@
  * nobody and sixty-four callers cost a few commits. Requests were checked before they came here; if the database refuses a group
  * nevertheless, each goes alone, so that a bad member fails only its caller. Requests inside a caller's own transaction never come here.
  */
+import type { Dispatcher, OfferFacts } from '../dispatch/dispatcher.ts'
 import { explainConnect } from '../postgres/connect.ts'
 import type { Database } from '../postgres/database.ts'
 import { isConnectionLoss } from '../postgres/transient.ts'
 import { type Enqueued, enqueueStatement, explainRefusal, loneStatement, readEnqueued } from './enqueue.ts'
+import type { AnyKind } from './kind.ts'
 import type { EncodedRequest } from './request.ts'
 import type { Waker } from './waker.ts'
+
+/** Who takes hints of what was stored, and the kinds that this process knows. */
+export interface Offers {
+  readonly dispatcher: Pick<Dispatcher, 'announces' | 'offer'>
+  readonly kinds: ReadonlyMap<string, AnyKind>
+}
 
 interface Waiting {
   readonly request: EncodedRequest
@@ -24,12 +32,14 @@ const groupsUnderWayMax = 3
 export class Enqueuer {
   readonly #database: Database
   readonly #waker: Waker
+  readonly #offers: Offers
   #waiting: Waiting[] = []
   #underWay = 0
 
-  constructor(database: Database, waker: Waker) {
+  constructor(database: Database, waker: Waker, offers: Offers) {
     this.#database = database
     this.#waker = waker
+    this.#offers = offers
   }
 
   add(request: EncodedRequest): Promise<Enqueued> {
@@ -52,12 +62,22 @@ export class Enqueuer {
   }
 
   async send(requests: readonly EncodedRequest[]): Promise<Enqueued[]> {
-    const wake = this.#waker.leads()
+    const { dispatcher } = this.#offers
+    const announces = dispatcher.announces
+    const wake = !announces && this.#waker.leads()
     const [lone] = requests
     const id = requests.length === 1 && lone?.fields === '' ? await this.#sendLone(lone, wake) : null
     const enqueued = id === null ? await this.#sendMany(requests, wake) : [{ id, created: true }]
-    this.#waker.stored(requests, wake)
+    if (announces)
+      dispatcher.offer(enqueued.map(({ id, created }, at) => ({ id, facts: created ? this.#factsOf(requests[at]) : undefined })))
+    else this.#waker.stored(requests, wake)
     return enqueued
+  }
+
+  /** What is plain enough to be known without asking: ready now, in the open lane, all by its kind. */
+  #factsOf(request: EncodedRequest | undefined): OfferFacts | undefined {
+    const kind = request && request.fields === '' ? this.#offers.kinds.get(request.kind) : undefined
+    return kind && kind.lane === undefined ? { pool: kind.pool, priority: kind.priority } : undefined
   }
 
   async #sendLone({ kind, payload, trace }: EncodedRequest, wake: boolean): Promise<number | null> {

@@ -4,11 +4,13 @@
  * Nothing is claimed while the process may not (lease over, leaving, making room for a suspect). A claim that failed is tried again in a
  * moment; whether it took effect is for the gate's audit to find out.
  */
+import type { Claim } from '../dispatch/claim.ts'
+import type { Door } from '../dispatch/dispatcher.ts'
+import { claimSuspect } from '../dispatch/postgres/claim.ts'
 import type { Database } from '../postgres/database.ts'
 import type { Clock } from '../support/clock.ts'
 import type { Probe } from '../support/fail-point.ts'
 import type { Log } from '../support/log.ts'
-import { type Claim, claimJobs, claimLaned, claimSuspect, type LanedClaims } from './claim.ts'
 import type { ClaimGate } from './claim-gate.ts'
 
 export interface ClaimerOptions {
@@ -27,40 +29,22 @@ export interface ClaimerOptions {
 
 const retryMs = 250
 
-export class Claimer {
+export class Claimer implements Door {
   readonly #options: ClaimerOptions
 
   constructor(options: ClaimerOptions) {
     this.#options = options
   }
 
-  async open(pool: string, slots: number, since: number): Promise<Claim[]> {
-    const { database, worker, unknownKinds } = this.#options
-    const found = await this.#try(pool, async () => ({
-      claims: await claimJobs(database, { pool, worker: worker(), slots, since, unknownKinds: unknownKinds() }),
-    }))
-    return found?.claims ?? []
+  worker(): number {
+    return this.#options.worker()
   }
 
-  async laned(pool: string, slots: number, ahead: number): Promise<LanedClaims> {
-    const { database, worker, unknownKinds } = this.#options
-    const found = await this.#try(pool, () =>
-      claimLaned(database, { pool, worker: worker(), slots, ahead, unknownKinds: unknownKinds() }),
-    )
-    return found ?? { claims: [], again: false, moved: false }
+  unknownKinds(): string[] {
+    return this.#options.unknownKinds()
   }
 
-  /** A suspect for this process, which runs nothing else; `mine` is false when it does not know the kind. */
-  async suspect(pools: string[]): Promise<{ claim: Claim; mine: boolean } | undefined> {
-    const { database, gate, worker, unknownKinds, admit } = this.#options
-    if (!(await gate.open())) return undefined
-    return gate.pass(
-      () => claimSuspect(database, worker(), pools, unknownKinds()),
-      (claim) => claim && { claim, mine: admit([claim]).length > 0 },
-    )
-  }
-
-  async #try<F extends { claims: Claim[] }>(pool: string, claim: () => Promise<F>): Promise<F | undefined> {
+  async pass<F extends { claims: Claim[] }>(pool: string, claim: () => Promise<F>): Promise<F | undefined> {
     const { gate, clock, log, probe, mayClaim, admit, lookAgain } = this.#options
     if (!mayClaim() || !(await gate.open()) || !mayClaim()) return undefined
     try {
@@ -79,5 +63,15 @@ export class Claimer {
       clock.after(retryMs, () => lookAgain(pool))
       return undefined
     }
+  }
+
+  /** A suspect for this process, which runs nothing else; `mine` is false when it does not know the kind. */
+  async suspect(pools: string[]): Promise<{ claim: Claim; mine: boolean } | undefined> {
+    const { database, gate, worker, unknownKinds, admit } = this.#options
+    if (!(await gate.open())) return undefined
+    return gate.pass(
+      () => claimSuspect(database, worker(), pools, unknownKinds()),
+      (claim) => claim && { claim, mine: admit([claim]).length > 0 },
+    )
   }
 }

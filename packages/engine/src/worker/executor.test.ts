@@ -1,12 +1,12 @@
 /** The executor never throws: whatever a handler does, throws or returns, and however late, becomes a verdict. */
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
+import type { Claim } from '../dispatch/claim.ts'
 import type { JobContext } from '../job/context.ts'
 import { type AnyKind, defineKind, type KindDefinition } from '../job/kind.ts'
 import { done, fail, snooze } from '../job/outcome.ts'
 import { delays } from '../job/retry.ts'
 import { HandClock } from '../testing/hand-clock.ts'
-import type { Claim } from './claim.ts'
 import { execute } from './executor.ts'
 import type { Verdict } from './judge.ts'
 import { StopSwitch } from './stop-switch.ts'

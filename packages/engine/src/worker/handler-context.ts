@@ -2,11 +2,12 @@
  * What a handler is given. Most handlers use two or three of these, and making all of them anew took a tenth of what a small job costs; so
  * what takes making is made when it is asked for. Everything can be taken out by destructuring.
  */
+
+import type { Claim } from '../dispatch/claim.ts'
 import type { JobContext } from '../job/context.ts'
 import type { AnyKind } from '../job/kind.ts'
 import { type BudgetReport, checkReport } from '../lane/budget-report.ts'
 import type { Clock } from '../support/clock.ts'
-import type { Claim } from './claim.ts'
 import type { Written } from './log-buffer.ts'
 import type { StopSwitch } from './stop-switch.ts'
 

@@ -3,8 +3,9 @@
  *
  * This record is what cancel reaches, what a lost lease aborts, and what the audit after a reconnect compares with the table.
  */
+
+import type { Claim } from '../dispatch/claim.ts'
 import { addReport, type BudgetReport } from '../lane/budget-report.ts'
-import type { Claim } from './claim.ts'
 import type { StopReason } from './executor.ts'
 import type { Attempt } from './handler-context.ts'
 import { StopSwitch } from './stop-switch.ts'

@@ -1,9 +1,9 @@
 /** The verdict: what an outcome means for the claim, as a table. */
 import { expect, test } from 'vitest'
+import type { Claim } from '../dispatch/claim.ts'
 import { defineKind } from '../job/kind.ts'
 import { cancel, done, fail, type Outcome, retry, snooze } from '../job/outcome.ts'
 import { delays, exponential } from '../job/retry.ts'
-import type { Claim } from './claim.ts'
 import { judge, type Verdict } from './judge.ts'
 
 const until = new Date('2030-01-01T00:00:00Z')

@@ -1,12 +1,13 @@
 /**
  * Turns what a handler said or threw into the way its claim ends. Pure: values in, a verdict out.
  */
+
+import type { Claim } from '../dispatch/claim.ts'
 import type { Kind } from '../job/kind.ts'
 import type { Done, Outcome } from '../job/outcome.ts'
 import { delayAfter } from '../job/retry.ts'
 import { sqlState } from '../postgres/transient.ts'
 import { type Scrub, type StoredError, storeError } from '../support/errors.ts'
-import type { Claim } from './claim.ts'
 
 export type Verdict =
   | { readonly outcome: 'done'; readonly write?: Done['write']; readonly next?: Done['next']; readonly publish?: Done['publish'] }

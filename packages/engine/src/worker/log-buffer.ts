@@ -5,13 +5,14 @@
  * counted, and its last line says how many there were. When the database is away the lines wait for it, up to a limit. Logging never
  * throws and never holds up a handler.
  */
+
+import type { Claim } from '../dispatch/claim.ts'
 import { type NewLine, writeLines } from '../job/job-log.ts'
 import type { Database } from '../postgres/database.ts'
 import { isTransient } from '../postgres/transient.ts'
 import { type Clock, pause, type Timer } from '../support/clock.ts'
 import type { Scrub } from '../support/errors.ts'
 import type { Log } from '../support/log.ts'
-import type { Claim } from './claim.ts'
 
 export const linesPerAttemptMax = 1_000
 export const bytesPerAttemptMax = 262_144

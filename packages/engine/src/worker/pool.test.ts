@@ -1,8 +1,10 @@
 /** The pool's loop, with a queue in memory in place of the database: how much it claims, when it looks, and what it never does. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Claim } from '../dispatch/claim.ts'
+import { type LanedClaims, lowestRank } from '../dispatch/postgres/claim.ts'
+import { PostgresSupply } from '../dispatch/postgres/postgres-supply.ts'
 import { HandClock } from '../testing/hand-clock.ts'
-import { type Claim, type LanedClaims, lowestRank } from './claim.ts'
 import { Pool } from './pool.ts'
 
 /** A database of ready jobs and a pool on it. Claims answer when `answer` is called, or by themselves; jobs run until `end`. */
@@ -33,11 +35,15 @@ class Scene {
       core,
       max,
       clock: this.clock,
-      claim: (slots, since) => this.#claim(slots, since),
-      claimLaned: async (slots, ahead) => {
-        this.lanedLooks.push({ slots, ahead })
-        return this.lanes.shift() ?? { claims: [], again: false, moved: false }
-      },
+      supply: (demand) =>
+        new PostgresSupply(demand, {
+          clock: this.clock,
+          claim: (slots, since) => this.#claim(slots, since),
+          claimLaned: async (slots, ahead) => {
+            this.lanedLooks.push({ slots, ahead })
+            return this.lanes.shift() ?? { claims: [], again: false, moved: false }
+          },
+        }),
       run: (claim) => this.#run(claim),
       giveBack: (claims) => this.#takeBack(claims),
       unsettled: () => this.unsettled,

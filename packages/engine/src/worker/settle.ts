@@ -2,9 +2,9 @@
  * The statements that end claims (migrations/0008). Each checks the fences and answers the ids whose fence was old.
  */
 import type pg from 'pg'
+import type { Claim } from '../dispatch/claim.ts'
 import { type BudgetReport, laterReport } from '../lane/budget-report.ts'
 import type { Database, Statement } from '../postgres/database.ts'
-import type { Claim } from './claim.ts'
 import type { Verdict } from './judge.ts'
 
 export interface Ended {

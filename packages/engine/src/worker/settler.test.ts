@@ -1,13 +1,13 @@
 /** What a group of verdicts may hold: each job once, however often this process claimed it. */
 import { expect } from 'vitest'
 import { test } from '../../../../test/support/database.ts'
+import { claimJobs, lowestRank } from '../dispatch/postgres/claim.ts'
 import { defineKind } from '../job/kind.ts'
 import { registerKinds } from '../job/kind-store.ts'
 import { Database } from '../postgres/database.ts'
 import { systemClock } from '../support/clock.ts'
 import { noProbe } from '../support/fail-point.ts'
 import { silentLog } from '../support/log.ts'
-import { claimJobs, lowestRank } from './claim.ts'
 import { handBack } from './judge.ts'
 import { Settler } from './settler.ts'
 

@@ -9,6 +9,8 @@
  * another reason it is settled one by one, so that a bad job cannot take its neighbours with it, and a job whose own write fails is retried
  * like any other failed attempt.
  */
+
+import type { Claim } from '../dispatch/claim.ts'
 import { encodeEvent, type Origin } from '../event/event.ts'
 import { publishOn } from '../event/event-store.ts'
 import { enqueueOn } from '../job/enqueue.ts'
@@ -21,7 +23,6 @@ import { type Clock, pause } from '../support/clock.ts'
 import type { Probe } from '../support/fail-point.ts'
 import type { Log } from '../support/log.ts'
 import type { Witness } from '../support/witness.ts'
-import type { Claim } from './claim.ts'
 import type { Verdict } from './judge.ts'
 import { countEnds, type Ended, lockClaim, settle } from './settle.ts'
 import { tellEnds } from './tell-ends.ts'
@@ -44,6 +45,9 @@ export interface SettlerOptions {
    * table may still say that this process holds them.
    */
   readonly onOver: (group: readonly Ended[], ended: boolean) => void
+  /** Whether the jobs that others caused are told of by `onCaused`, after the commit; otherwise they notify in their own statement. */
+  readonly announces?: () => boolean
+  readonly onCaused?: (ids: readonly number[]) => void
 }
 
 const groupSizeMax = 500
@@ -150,7 +154,8 @@ export class Settler {
 
   /** Everything a job caused commits with its end. Claims come in id order, so that two groups never wait for each other. */
   async #inTransaction(group: readonly Ended[]): Promise<number[]> {
-    const { database, witness, worker, probe, payloadBytesMax, leaseMs } = this.#options
+    const { database, witness, worker, probe, payloadBytesMax, leaseMs, onCaused } = this.#options
+    const announced = this.#options.announces?.() === true
     const stale = new Set<number>()
     let tellCaused = (): void => {}
     await database.transaction(leaseMs, async (client) => {
@@ -170,7 +175,7 @@ export class Settler {
       const parents = succeeded.flatMap(({ claim, trace, next = [] }) => next.map((request) => ({ claim, trace, request })))
       const limits = { payloadBytesMax: payloadBytesMax() }
       const children = parents.map(({ claim, trace, request }) => encodeRequest(request, limits, familyOf(claim, trace)))
-      const enqueued = await enqueueOn(client, children, true)
+      const enqueued = await enqueueOn(client, children, !announced)
       const added = new Map<number, number>()
       for (const [at, { claim }] of parents.entries())
         if (claim.run !== undefined && enqueued[at]?.created) added.set(claim.run, (added.get(claim.run) ?? 0) + 1)
@@ -179,6 +184,7 @@ export class Settler {
       )
       const published = await publishOn(client, events)
       tellCaused = () => {
+        if (announced && enqueued.length > 0) onCaused?.(enqueued.map(({ id }) => id))
         if (witness?.jobs) tellEnqueued(witness.jobs, children, enqueued)
         for (const [at, id] of published.entries()) witness?.tell({ type: 'event.published', event: events[at]?.event ?? '', id })
       }

@@ -1,7 +1,7 @@
 /**
  * Claims that wait for a slot, from two sources: the open lane and the other lanes. Each source is first in, first out; they start in turn.
  */
-import type { Claim } from './claim.ts'
+import type { Claim } from '../dispatch/claim.ts'
 
 export class WaitingClaims {
   readonly #open = new Line()

@@ -3,6 +3,9 @@
  *
  * The constructor shows how the parts hang together; what a process does when it leaves, was declared dead, or meets a suspect is below.
  */
+import type { Claim } from '../dispatch/claim.ts'
+import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import { suspectCrashes } from '../dispatch/postgres/claim.ts'
 import type { AnyKind } from '../job/kind.ts'
 import type { Database } from '../postgres/database.ts'
 import { type Clock, pause } from '../support/clock.ts'
@@ -11,7 +14,6 @@ import { noProbe, type Probe } from '../support/fail-point.ts'
 import type { Log } from '../support/log.ts'
 import type { Service } from '../support/service.ts'
 import type { Witness } from '../support/witness.ts'
-import { type Claim, suspectCrashes } from './claim.ts'
 import { ClaimGate } from './claim-gate.ts'
 import { Claimer } from './claimer.ts'
 import type { Beat } from './heartbeat.ts'
@@ -26,6 +28,7 @@ import { Suspects } from './suspects.ts'
 
 export interface WorkerOptions {
   readonly database: Database
+  readonly dispatcher: Dispatcher
   readonly clock: Clock
   readonly log: Log
   readonly witness: Witness
@@ -79,6 +82,8 @@ export class Worker implements Service {
       worker: () => this.#id,
       onWriteFailed: (claim, error) => judgeFailedWrite(claim, this.#kind(claim), error, options.random(), options.scrub),
       onOver: (group, ended) => this.#forget(group, ended),
+      announces: () => options.dispatcher.announces,
+      onCaused: (ids) => options.dispatcher.offer(ids.map((id) => ({ id, facts: undefined }))),
     })
     this.#claimer = new Claimer({
       database,
@@ -109,8 +114,7 @@ export class Worker implements Service {
           core,
           max,
           clock,
-          claim: (slots, since) => this.#claimer.open(name, slots, since),
-          claimLaned: (slots, ahead) => this.#claimer.laned(name, slots, ahead),
+          supply: (demand) => options.dispatcher.supply(demand, this.#claimer),
           run: (claim) => this.#run(claim),
           giveBack: (claims) => {
             for (const claim of claims) this.#end(claim, handBack)
@@ -130,8 +134,9 @@ export class Worker implements Service {
   }
 
   async start(): Promise<void> {
-    const { database, name, pools, kinds, leaseMs } = this.#options
+    const { database, dispatcher, name, pools, kinds, leaseMs } = this.#options
     this.#id = await registerWorker(database, { name, pools, kinds: [...kinds.keys()], leaseMs })
+    await dispatcher.start(this.#claimer, Object.keys(pools))
   }
 
   wakeAll(): void {
@@ -140,6 +145,7 @@ export class Worker implements Service {
 
   /** 'ready:POOL' or 'turn:POOL', or '*' for all pools. */
   wake(topic: string): void {
+    this.#options.dispatcher.hear(topic)
     const [sort = '', ...rest] = topic.split(':')
     const where = sort === 'turn' ? 'lanes' : 'open'
     const pool = rest.join(':')
@@ -161,6 +167,7 @@ export class Worker implements Service {
     for (const id of beat.cancel) this.cancel(id)
     this.#gate.onBeat()
     if (this.#gate.auditDue) this.wakeAll()
+    this.#options.dispatcher.onBeat(beat)
     for (const pool of beat.ready) this.pools.get(pool)?.wake('open')
     for (const pool of beat.turns) this.pools.get(pool)?.wake('lanes')
     if (beat.suspects) this.hearSuspects(true)
@@ -192,6 +199,7 @@ export class Worker implements Service {
     }
     await this.#settler.drained()
     await this.#runner.stop()
+    await this.#options.dispatcher.stop()
     const silent = (error: unknown): void => log.warn('leaving without a word', { reason: String(error) })
     await deregisterWorker(database, this.#id).catch(silent)
   }
@@ -249,6 +257,7 @@ export class Worker implements Service {
 
   #forget(group: readonly Ended[], ended: boolean): void {
     for (const { claim } of group) this.#held.forget(claim)
+    this.#options.dispatcher.acknowledge(group)
     if (!ended) this.#gate.auditDue = true // unless somebody rescued them, the table still says that they run here
     for (const pool of this.pools.values()) pool.goOn()
     this.#tellIfEnded()

@@ -1,32 +1,10 @@
 /**
- * A claim: a worker's hold on a job, identified by job id and fence.
+ * The statements that take jobs out of PostgreSQL in its own order.
  *
- * The statement is one call of `sluice.claim` (migrations/0006): 10 µs a job at five hundred a call, measured with keys, checks and fences on.
+ * One call of `sluice.claim` (migrations/0006): 10 µs a job at five hundred a call, measured with keys, checks and fences on.
  */
-import type { Database, Statement } from '../postgres/database.ts'
-
-export interface Claim {
-  readonly id: number
-  readonly fence: number
-  readonly kind: string
-  /** JSON text; parsed by the executor, so that a bad row fails its own job and not the batch. */
-  readonly payload: string
-  readonly attempt: number
-  readonly maxAttempts: number
-  readonly crashes: number
-  readonly rank: number
-  readonly priority: number
-  readonly owner: string | undefined
-  readonly root: number | undefined
-  readonly createdAtMs: number
-  readonly run: number | undefined
-  /** The event that brought it about. */
-  readonly event: number | undefined
-  /** W3C traceparent of whoever asked for it. */
-  readonly trace: string | undefined
-  /** Nothing for the open lane. */
-  readonly lane: string | undefined
-}
+import type { Database, Statement } from '../../postgres/database.ts'
+import { type Claim, type ClaimRow, claimColumns as columns, toClaim } from '../claim.ts'
 
 /** What came of a look at the lanes. */
 export interface LanedClaims {
@@ -36,9 +14,6 @@ export interface LanedClaims {
   /** Closed or empty lanes were put out of the way: the next look sees others. */
   readonly moved: boolean
 }
-
-const columns =
-  'id, fence, kind, payload, attempt, max_attempts, crashes, rank, owner, root, created_ms, run, event, priority, trace'
 
 const claimStatement: Statement = { name: 'sluice_claim', text: `select ${columns} from sluice.claim($1, $2, $3, $4, $5)` }
 
@@ -52,10 +27,6 @@ const suspectStatement: Statement = {
   text: `select ${columns}, lane from sluice.claim_suspect($1, $2, $3)`,
 }
 
-type ClaimRow = [
-  ...[number, number, string, string, number, number, number, number, string | null, number | null, number],
-  ...[run: number | null, event: number | null, priority: number, trace: string | null, lane?: string],
-]
 type LanedRow = [...Required<ClaimRow>, again: boolean, moved: boolean]
 /** More lanes a claim would share its slots too thinly; fewer would let a stranger wait. */
 const lanesMax = 16
@@ -105,43 +76,4 @@ export async function claimSuspect(
 ): Promise<Claim | undefined> {
   const [row] = await database.send<ClaimRow>(database.hot, suspectStatement, [worker, pools, unknownKinds])
   return row && toClaim(row)
-}
-
-function toClaim(row: ClaimRow): Claim {
-  const [
-    id,
-    fence,
-    kind,
-    payload,
-    attempt,
-    maxAttempts,
-    crashes,
-    rank,
-    owner,
-    root,
-    createdAtMs,
-    run,
-    event,
-    priority,
-    trace,
-    lane,
-  ] = row
-  return {
-    id,
-    fence,
-    kind,
-    payload,
-    attempt,
-    maxAttempts,
-    crashes,
-    rank,
-    priority,
-    owner: owner ?? undefined,
-    root: root ?? undefined,
-    createdAtMs,
-    run: run ?? undefined,
-    event: event ?? undefined,
-    trace: trace ?? undefined,
-    lane: lane || undefined,
-  }
 }

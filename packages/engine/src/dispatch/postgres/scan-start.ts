@@ -2,8 +2,9 @@
  * Where a claim of the open lane starts to look. Under a backlog a little before the last rank it got, for what runs and what is dead lies
  * below; from the very start now and then, so that a more urgent job waits a second at most.
  */
-import type { Clock } from '../support/clock.ts'
-import { type Claim, lowestRank } from './claim.ts'
+import type { Clock } from '../../support/clock.ts'
+import type { Claim } from '../claim.ts'
+import { lowestRank } from './claim.ts'
 
 const slackMs = 50
 const fullLookEveryMs = 1_000
