@@ -3,9 +3,16 @@
  */
 import type { Dispatcher } from './dispatch/dispatcher.ts'
 import { PostgresDispatcher } from './dispatch/postgres/postgres-dispatcher.ts'
+import { RedisDispatcher } from './dispatch/redis/redis-dispatcher.ts'
 import type { Settled } from './options.ts'
 import type { Database } from './postgres/database.ts'
 
-export function createDispatcher({ clock }: Settled, database: Database): Dispatcher {
-  return new PostgresDispatcher(database, clock)
+export function createDispatcher(
+  { redis, clock, log, leaseMs, name }: Settled,
+  database: Database,
+  priorityStepMs: () => number,
+): Dispatcher {
+  return redis
+    ? new RedisDispatcher({ ...redis, database, clock, log, leaseMs, name, priorityStepMs })
+    : new PostgresDispatcher(database, clock)
 }

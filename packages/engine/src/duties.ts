@@ -32,6 +32,7 @@ export interface DutyParts {
 export class Duties {
   readonly witness: Witness
   readonly #graceMs: number
+  readonly #dispatcher: Dispatcher
   readonly #worker: Worker
   readonly #heartbeat: Heartbeat
   readonly #leader: Leader
@@ -42,6 +43,7 @@ export class Duties {
   constructor({ options, database, dispatcher, leaving, ...limits }: DutyParts) {
     const { clock, log, leaseMs } = options
     this.#graceMs = options.graceMs
+    this.#dispatcher = dispatcher
     const hears = (): boolean => this.#listener.hears
     this.#feed = new Feed({ database, clock, log, worker: () => this.#worker.id, hears })
     const seen = witness(options.observe, log, this.#feed)
@@ -134,6 +136,7 @@ export class Duties {
       leads: this.#leader.term !== undefined,
       wakeUps: this.#listener.hears ? 'notifications' : 'heartbeat',
       running: [...this.#worker.pools.values()].reduce((sum, pool) => sum + pool.running, 0),
+      dispatch: this.#dispatcher.status,
     }
   }
 

@@ -80,7 +80,7 @@ export class Engine implements Executor {
     this.#database = database
     const ready = (): Promise<Database> => this.#ready()
     const limits = { payloadBytesMax: () => this.#stored.payloadBytesMax, priorityStepMs: () => this.#stored.priorityStepMs }
-    const dispatcher = createDispatcher(options, database)
+    const dispatcher = createDispatcher(options, database, limits.priorityStepMs)
     this.#dispatcher = dispatcher
     const duties = new Duties({ options, database, dispatcher, ...limits, leaving: () => this.#stopped !== undefined })
     this.#duties = duties

@@ -27,6 +27,8 @@ export interface PoolSize {
 export interface EngineOptions<Services = unknown> {
   /** postgresql://user:password@host:5432/database */
   readonly database: string
+  /** redis://host:6379, or several addresses of a cluster with commas between them: Redis dispatches. Without it PostgreSQL does. docs/redis.md */
+  readonly redis?: string | { readonly url: string /** Default `sluice`. */; readonly prefix?: string } | undefined
   readonly kinds?: readonly AnyKind[]
   readonly runs?: readonly RunKind[]
   /** Limits of lanes by pattern, in which `*` stands for anything; the longest one that fits counts. Stored for all processes. */
@@ -80,6 +82,7 @@ export interface EngineOptions<Services = unknown> {
 
 export interface Settled {
   readonly database: string
+  readonly redis: { readonly url: string; readonly prefix: string } | undefined
   readonly kinds: ReadonlyMap<string, AnyKind>
   readonly laneClasses: readonly object[]
   readonly schedules: readonly Schedule[]
@@ -112,7 +115,26 @@ const poolSchema = z
   .strictObject({ core: z.int().min(1).max(10_000), max: z.int().min(1).max(10_000) })
   .refine(({ core, max }) => core <= max, { message: 'core is above max', path: ['core'] })
 
+const redisUrl = z
+  .string()
+  .regex(
+    /^rediss?:\/\/[^\s,]+(,[^\s,]+)*$/,
+    'write redis://host:6379, or several addresses with commas between them for a cluster',
+  )
+
 const schema = z.strictObject({
+  redis: z
+    .union([
+      redisUrl,
+      z.strictObject({
+        url: redisUrl,
+        prefix: z
+          .string()
+          .regex(/^[^{}\s]{1,100}$/)
+          .optional(),
+      }),
+    ])
+    .optional(),
   database: z.string({ error: 'give the address of the database, e.g. postgresql://localhost/app' }).min(1),
   kinds: z
     .array(z.custom<AnyKind>((kind) => typeof kind === 'function' && 'kindName' in kind, 'is no kind; make it with defineKind'))
@@ -190,6 +212,7 @@ export function settleOptions(options: EngineOptions): Settled {
   if (leaseMs < 500) throw new SluiceError('INVALID_OPTION', { field: 'lease', problem: 'a lease below 500 ms cannot be kept' })
   return {
     database: options.database,
+    redis: redisOf(options.redis),
     kinds,
     laneClasses: [...limitsOf(options.lanes), ...breakersOf(kinds)],
     schedules: options.schedules ?? [],
@@ -217,6 +240,12 @@ export function settleOptions(options: EngineOptions): Settled {
     random: options.random ?? Math.random,
     probe: options.probe ?? noProbe,
   }
+}
+
+function redisOf(redis: EngineOptions['redis']): Settled['redis'] {
+  if (redis === undefined) return undefined
+  const { url, prefix = 'sluice' } = typeof redis === 'string' ? { url: redis } : redis
+  return { url, prefix }
 }
 
 function limitsOf(lanes: EngineOptions['lanes'] = {}): object[] {

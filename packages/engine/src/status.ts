@@ -1,6 +1,8 @@
 /**
  * What an engine says about itself: whether it works, and if not, why.
  */
+import type { DispatchStatus } from './dispatch/dispatcher.ts'
+
 export interface EngineStatus {
   readonly ready: boolean
   /** What is not ready, in words. */
@@ -9,6 +11,8 @@ export interface EngineStatus {
   readonly leads: boolean
   readonly wakeUps: 'notifications' | 'heartbeat'
   readonly running: number
+  /** Who hands out jobs; `instead` says why it is PostgreSQL although Redis was asked for. */
+  readonly dispatch: DispatchStatus
 }
 
 /** What stands in the way of work, first things first. */

@@ -69,6 +69,8 @@ export interface Supply {
 export interface Door {
   worker(): number
   unknownKinds(): string[]
+  /** Whether the process may claim now. */
+  open(): boolean
   /** Nothing when the process must not claim now, or the claim failed; then the pool is told to look again. */
   pass<F extends { claims: Claim[] }>(pool: string, claim: () => Promise<F>): Promise<F | undefined>
 }

@@ -1,0 +1,39 @@
+-- Hands up to `count` ids to a consumer. Of the heads of all classes the one with the smallest rank goes first: rank is the time of becoming ready less
+-- what its priority is worth, so that high classes go first and nobody in a low one waits for ever. Answers rows of class, entry, id.
+local consumer, count = ARGV[2], tonumber(ARGV[3])
+local taken, heads, live = {}, {}, 0
+
+local function head_of(class, after)
+  local first = redis.call('XRANGE', stream_of(class), '(' .. after, '+', 'COUNT', 1)[1]
+  if not first then return nil end
+  return { entry = first[1], rank = tonumber(first[2][4]) }
+end
+
+local function read(class, most)
+  local answer = redis.call('XREADGROUP', 'GROUP', group, consumer, 'COUNT', most, 'STREAMS', stream_of(class), '>')
+  local entries = answer and answer[1] and answer[1][2] or {}
+  for _, entry in ipairs(entries) do
+    taken[#taken + 1] = { class, entry[1], entry[2][2] }
+  end
+  return entries[#entries]
+end
+
+for class = 0, classes - 1 do
+  local info = redis.call('XINFO', 'GROUPS', stream_of(class))[1]
+  if not info then return redis.error_reply('NOGROUP the group of ' .. stream_of(class) .. ' is gone') end
+  for at = 1, #info, 2 do
+    if info[at] == 'last-delivered-id' then heads[class] = head_of(class, info[at + 1]) end
+  end
+  if heads[class] then live = live + 1 end
+end
+
+while live > 0 and #taken < count do
+  local best
+  for class = 0, classes - 1 do
+    if heads[class] and (not best or heads[class].rank < heads[best].rank) then best = class end
+  end
+  local last = read(best, live == 1 and count - #taken or 1)
+  heads[best] = last and live > 1 and head_of(best, last[1]) or nil
+  if not heads[best] then live = live - 1 end
+end
+return { taken, redis.call('EXISTS', prefix .. 'more') }

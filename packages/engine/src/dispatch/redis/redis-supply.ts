@@ -1,0 +1,181 @@
+/**
+ * What keeps a pool filled from Redis: it waits in a blocking read while nothing is there, takes as many ids as the pool has room for, and claims
+ * them in PostgreSQL. While Redis is away it hands the pool to the supply of PostgreSQL.
+ *
+ * Short jobs are claimed ahead of their slots, as there. What PostgreSQL refuses is told to Redis with the reason, so that no id goes round.
+ */
+import type { Demand, Door, Supply } from '../dispatcher.ts'
+import type { Answer, ClaimedIds } from './claim-ids.ts'
+
+/** An id that Redis handed to this process. */
+export interface Entry {
+  readonly id: number
+  readonly priorityClass: number
+  readonly entry: string
+}
+
+/** What becomes of an entry that did not start; refuse.lua explains each. */
+export interface Refused extends Entry {
+  readonly what: 'drop' | 'later' | 'again' | 'lane'
+  readonly ms: number | undefined
+}
+
+export interface RedisSource {
+  readonly up: boolean
+  /** As many as there are, up to `count`. */
+  take(pool: string, count: number): Promise<Entry[]>
+  /** Waits for the first, for a while. */
+  wait(pool: string): Promise<Entry[]>
+  claim(pool: string, door: Door, entries: readonly Entry[]): Promise<ClaimedIds>
+  refuse(pool: string, refused: readonly Refused[]): Promise<void>
+  /** Redis did not do what it was asked for. */
+  trouble(pool: string, error: unknown): Promise<void>
+}
+
+const aheadMs = 40
+const unsettledMax = 4_000
+/** A claim that failed, a row that somebody held. */
+const soonMs = 50
+const failedMs = 250
+/** Another process may know the kind. */
+const unknownMs = 5_000
+
+export class RedisSupply implements Supply {
+  readonly #demand: Demand
+  readonly #fallback: Supply
+  readonly #source: RedisSource
+  readonly #door: Door
+  #pumping = false
+  #backlog = false
+  /** There may be more than one: take many at once before waiting. */
+  #look = true
+  #awake = false
+
+  constructor(demand: Demand, door: Door, source: RedisSource, fallback: (demand: Demand) => Supply) {
+    this.#demand = demand
+    this.#door = door
+    this.#source = source
+    this.#fallback = fallback(heldWhile(demand, () => source.up))
+  }
+
+  wake(where: 'open' | 'lanes' | 'both'): void {
+    this.#awake = true
+    if (this.#source.up) void this.#pump()
+    else this.#fallback.wake(where)
+  }
+
+  goOn(): void {
+    if (this.#source.up) void this.#pump()
+    else this.#fallback.goOn()
+  }
+
+  hold(): void {
+    this.#fallback.hold()
+  }
+
+  /** Redis came or went. Before the first wake-up the process is not ready to work. */
+  switched(): void {
+    this.#look = true
+    if (this.#awake) this.wake('both')
+  }
+
+  #room(): number {
+    const { held, running, waiting, pace, core, max } = this.#demand
+    if (held || !this.#door.open() || this.#demand.unsettled() > unsettledMax) return 0
+    const limit = this.#backlog ? max : core
+    const ahead = pace.in(aheadMs)
+    const room = limit + ahead - running - waiting
+    return room >= Math.max(1, ahead / 2) ? Math.min(room, Math.max(limit, Math.ceil(ahead / 2))) : 0
+  }
+
+  async #pump(): Promise<void> {
+    if (this.#pumping) return
+    this.#pumping = true
+    const pool = this.#demand.name
+    try {
+      for (let room = this.#room(); room > 0 && this.#source.up; room = this.#room()) {
+        this.#demand.pace.measure()
+        const entries = this.#look ? await this.#source.take(pool, room) : await this.#source.wait(pool)
+        this.#backlog = this.#look && entries.length >= room
+        this.#look = entries.length > 0
+        if (entries.length > 0) await this.#claim(pool, entries)
+      }
+    } catch (error) {
+      this.#look = true
+      await this.#source.trouble(pool, error)
+    } finally {
+      this.#pumping = false
+    }
+    // What ended meanwhile may have made room.
+    if (this.#source.up && this.#room() > 0) void this.#pump()
+  }
+
+  async #claim(pool: string, entries: readonly Entry[]): Promise<void> {
+    const found = await this.#door.pass(pool, () => this.#source.claim(pool, this.#door, entries))
+    if (!found) {
+      await this.#source.refuse(
+        pool,
+        entries.map((one) => ({ ...one, what: 'later', ms: failedMs })),
+      )
+      return
+    }
+    this.#demand.accept(found.claims)
+    this.#demand.fill()
+    if (found.refused.length === 0) return
+    const answers = new Map(found.refused.map((one) => [one.id, one]))
+    const refused = entries.flatMap((one) => {
+      const answer = answers.get(one.id)
+      return answer ? [{ ...one, ...fate(answer.answer, answer.waitMs) }] : []
+    })
+    await this.#source.refuse(pool, refused)
+  }
+}
+
+/** What becomes of an id that PostgreSQL refused. What is dropped is offered again by whoever makes it possible. */
+function fate(answer: Answer, waitMs: number | undefined): Pick<Refused, 'what' | 'ms'> {
+  switch (answer) {
+    case 'gone':
+    case 'running':
+    case 'paused':
+    case 'suspect':
+    case 'owner':
+      return { what: 'drop', ms: undefined }
+    case 'early':
+      return { what: 'later', ms: Math.max(1, waitMs ?? soonMs) }
+    case 'busy':
+      return { what: 'later', ms: soonMs }
+    case 'unknown':
+      return { what: 'later', ms: unknownMs }
+    case 'lane':
+      return { what: 'lane', ms: undefined }
+  }
+}
+
+/** The same pool, that takes nothing from PostgreSQL while Redis is there. */
+function heldWhile(demand: Demand, up: () => boolean): Demand {
+  const { name, core, max, pace } = demand
+  return {
+    name,
+    core,
+    max,
+    pace,
+    get held() {
+      return up() || demand.held
+    },
+    get running() {
+      return demand.running
+    },
+    get waiting() {
+      return demand.waiting
+    },
+    get lanedInHand() {
+      return demand.lanedInHand
+    },
+    get lanedRunning() {
+      return demand.lanedRunning
+    },
+    unsettled: () => demand.unsettled(),
+    accept: (claims) => demand.accept(claims),
+    fill: () => demand.fill(),
+  }
+}

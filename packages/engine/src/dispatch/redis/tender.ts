@@ -1,0 +1,181 @@
+/**
+ * Tender: looks after the keys of one pool, in one process at a time.
+ *
+ * Whoever holds the pool's lock in Redis moves delayed ids when they fall due, takes over what dead processes left behind, and brings what PostgreSQL
+ * says is ready and nobody offered. It acts when it is told to: by a wake-up of PostgreSQL, by the news of the pool, by the heartbeat that found work, by
+ * its timer for the next due time, and once when it takes the lock. With nothing to do it sends one renewal every third of the lock's time.
+ */
+import type { Database } from '../../postgres/database.ts'
+import type { Clock, Timer } from '../../support/clock.ts'
+import type { Carrier } from './carrier.ts'
+import { statesOf } from './claim-ids.ts'
+import type { Client } from './connection.ts'
+import type { Entry, Refused } from './redis-supply.ts'
+import { runScript } from './scripts.ts'
+
+export interface TenderOptions {
+  readonly pool: string
+  readonly prefix: string
+  readonly holder: string
+  readonly lockMs: number
+  readonly database: Database
+  readonly clock: Clock
+  readonly client: () => Client
+  readonly carrier: Carrier
+  /** Groups that are gone are made again. */
+  readonly prepare: () => Promise<void>
+  readonly refuse: (refused: readonly Refused[]) => Promise<void>
+  readonly onTakenOver: (jobs: number) => void
+  readonly onTrouble: (error: unknown) => void
+}
+
+const dueBatch = 500
+const takeOverBatch = 500
+/** Looks follow one another no closer than that, and take no more than a tenth of the time. */
+const gapMsMin = 10
+const share = 10
+
+export class Tender {
+  readonly #options: TenderOptions
+  #leads = false
+  #resting = true
+  #renewal: Timer | undefined
+  #due: Timer | undefined
+  #dueAtMs = Number.POSITIVE_INFINITY
+  #soon: Timer | undefined
+  #looking: Promise<void> | undefined
+  #again = false
+  #notBeforeMs = 0
+
+  constructor(options: TenderOptions) {
+    this.#options = options
+  }
+
+  get leads(): boolean {
+    return this.#leads
+  }
+
+  /** Redis is there: from now on it wants the lock. */
+  start(): void {
+    if (!this.#resting) return
+    this.#resting = false
+    void this.#hold()
+  }
+
+  /** Redis is away, or this process leaves. */
+  rest(): void {
+    this.#resting = true
+    this.#leads = false
+    this.#renewal?.cancel()
+    this.#due?.cancel()
+    this.#soon?.cancel()
+    this.#soon = undefined
+    this.#dueAtMs = Number.POSITIVE_INFINITY
+  }
+
+  async resign(): Promise<void> {
+    const { client, prefix, holder } = this.#options
+    const led = this.#leads
+    this.rest()
+    await this.#looking
+    if (led) await runScript(client(), 'resign', prefix, [holder]).catch(() => {})
+  }
+
+  /** There may be something in PostgreSQL that Redis does not hold. */
+  look(): void {
+    if (!this.#leads) return
+    if (this.#looking) this.#again = true
+    else this.#soon ??= this.#options.clock.after(this.#notBeforeMs - this.#options.clock.monotonic(), () => void this.lookNow())
+  }
+
+  /** Something falls due at that time of Redis's. */
+  hearDue(inMs: number): void {
+    if (!this.#leads) return
+    const { clock } = this.#options
+    const atMs = clock.monotonic() + Math.max(0, inMs)
+    if (atMs >= this.#dueAtMs) return
+    this.#due?.cancel()
+    this.#dueAtMs = atMs
+    this.#due = clock.after(Math.max(0, inMs), () => void this.#act(() => this.#moveDue()))
+  }
+
+  lookNow(): Promise<void> {
+    this.#soon?.cancel()
+    this.#soon = undefined
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined
+      if (this.#again && this.#leads) this.look()
+      this.#again = false
+    })
+    return this.#looking
+  }
+
+  async #look(): Promise<void> {
+    const { clock, carrier, pool } = this.#options
+    const startMs = clock.monotonic()
+    await this.#act(async () => {
+      await carrier.refill(pool)
+      await this.#takeOver()
+    })
+    const endMs = clock.monotonic()
+    this.#notBeforeMs = endMs + Math.max(gapMsMin, (endMs - startMs) * share)
+  }
+
+  async #hold(): Promise<void> {
+    const { clock, client, prefix, holder, lockMs, prepare } = this.#options
+    await this.#act(async () => {
+      const got = await runScript<number>(client(), 'lead', prefix, [holder, lockMs])
+      this.#leads = got > 0 && !this.#resting
+      // Taken anew: the last holder died, or everything is gone.
+      if (got === 2 && this.#leads) {
+        await prepare()
+        await this.lookNow()
+        await this.#moveDue()
+      }
+    })
+    if (this.#resting) return
+    this.#renewal?.cancel()
+    this.#renewal = clock.after(this.#leads ? lockMs / 3 : lockMs, () => void this.#hold())
+  }
+
+  async #moveDue(): Promise<void> {
+    const { client, prefix, carrier, pool } = this.#options
+    this.#dueAtMs = Number.POSITIVE_INFINITY
+    for (let moved = dueBatch; moved === dueBatch && this.#leads; ) {
+      const [count, lanes, next] = await runScript<[number, string[], string]>(client(), 'move-due', prefix, [dueBatch])
+      moved = count
+      await carrier.ask(pool, lanes)
+      if (next !== '') this.hearDue(Number(next))
+    }
+  }
+
+  /** Entries that nobody has touched for half a lease: PostgreSQL says whether somebody still works on them. */
+  async #takeOver(): Promise<void> {
+    const { client, prefix, holder, lockMs, database, refuse, carrier, onTakenOver } = this.#options
+    const args = [`leader:${holder}`, Math.ceil(lockMs / 2), takeOverBatch]
+    const rows = await runScript<[number, string, string][]>(client(), 'take-over', prefix, args)
+    if (rows.length === 0) return
+    const entries: Entry[] = rows.map(([priorityClass, entry, id]) => ({ id: Number(id), priorityClass, entry }))
+    const states = await statesOf(
+      database,
+      entries.map(({ id }) => id),
+    )
+    const refused = entries.flatMap((one): Refused[] => {
+      const state = states.get(one.id)
+      return state === 'running' ? [] : [{ ...one, what: state === 'ready' ? 'again' : 'drop', ms: undefined }]
+    })
+    await refuse(refused)
+    await carrier.bring(entries.filter(({ id }) => states.get(id) === 'scheduled').map(({ id }) => id))
+    const again = refused.filter(({ what }) => what === 'again').length
+    if (again > 0) onTakenOver(again)
+  }
+
+  async #act(deed: () => Promise<void>): Promise<void> {
+    if (this.#resting) return
+    try {
+      await deed()
+    } catch (error) {
+      if (!this.#resting) this.#options.onTrouble(error)
+    }
+  }
+}
