@@ -5,17 +5,18 @@
  * in its status, and comes back by itself; whatever Redis missed meanwhile is brought by the leader of each pool. docs/redis.md draws the way of an id.
  */
 import type { Database } from '../../postgres/database.ts'
-import type { Clock, Timer } from '../../support/clock.ts'
+import type { Clock } from '../../support/clock.ts'
 import type { Log } from '../../support/log.ts'
 import type { Demand, Dispatcher, DispatchStatus, Door, Found, Offer, Over, Supply } from '../dispatcher.ts'
 import { PostgresDispatcher } from '../postgres/postgres-dispatcher.ts'
 import { Carrier } from './carrier.ts'
-import { type ClaimedIds, claimIds, type Offered, readInstallation } from './claim-ids.ts'
-import { type Client, makeClient } from './connection.ts'
+import { type Offered, readInstallation } from './claim-ids.ts'
 import { classes, group, newsOf, prefixOf, streamOf } from './keys.ts'
-import { type Entry, type RedisSource, RedisSupply, type Refused } from './redis-supply.ts'
-import { loadScripts, runScript } from './scripts.ts'
+import { Link } from './link.ts'
+import { RedisSupply } from './redis-supply.ts'
+import { StreamSource } from './stream-source.ts'
 import { Tender } from './tender.ts'
+import { isGroupGone } from './trouble.ts'
 
 export interface RedisDispatcherOptions {
   readonly url: string
@@ -26,104 +27,84 @@ export interface RedisDispatcherOptions {
   readonly leaseMs: number
   readonly priorityStepMs: () => number
   readonly name: string
-  readonly onChanged?: (by: 'postgres' | 'redis', reason: string | undefined) => void
-  readonly onTakenOver?: (pool: string, jobs: number) => void
 }
 
-const answerMsMax = 2_000
-/** Finite, so that a half-open connection is noticed. */
-const blockMs = 5_000
-const retryMsMin = 250
-const retryMsMax = 2_000
-/** After a refusal for want of room the copy of the lane is made anew, once. */
-const askAgainMs = 100
-const rowsMax = 500
+const comesBack = new Set(['retry', 'snooze', 'handed back'])
 
-interface HeldEntry extends Entry {
-  readonly pool: string
-  readonly fence: number
-}
-
-export class RedisDispatcher implements Dispatcher, RedisSource {
+export class RedisDispatcher implements Dispatcher {
   readonly #options: RedisDispatcherOptions
   readonly #postgres: PostgresDispatcher
+  readonly #link: Link
   readonly #carrier: Carrier
+  readonly #source: StreamSource
   readonly #tenders = new Map<string, Tender>()
   readonly #supplies: RedisSupply[] = []
-  readonly #blocking = new Map<string, Client>()
-  readonly #entries = new Map<number, HeldEntry>()
   readonly #toBring = new Set<number>()
-  readonly #sending = new Set<Promise<unknown>>()
   readonly #toAsk = new Map<string, Set<string>>()
-  #client: Client | undefined
-  #news: Client | undefined
   #installation = ''
   #consumer = ''
   #pools: readonly string[] = []
-  #up = false
-  #instead: string | undefined = 'Redis was not reached yet'
-  #connecting: Promise<void> | undefined
-  #rising: Promise<void> | undefined
-  #retry: Timer | undefined
-  #retryMs = retryMsMin
-  #bringing: Promise<void> | undefined
-  #stopped = false
+  #bringing = false
+  #stopped: Promise<void> | undefined
 
   constructor(options: RedisDispatcherOptions) {
-    const { database, clock } = options
+    const { url, database, clock, log } = options
+    const prefix = (pool: string): string => this.#prefix(pool)
     this.#options = options
     this.#postgres = new PostgresDispatcher(database, clock)
-    this.#carrier = new Carrier({
+    this.#link = new Link({
+      url,
+      clock,
+      prepare: () => this.#prepareAll(),
+      onSwitched: (up, instead) => this.#switched(up, instead),
+      onNews: (channel, message) => this.#hearNews(channel, message),
+      // The next look makes it good.
+      onOther: (error) => log.warn('an offer was not brought to Redis', { reason: String(error) }),
+    })
+    this.#carrier = new Carrier({ database, client: () => this.#link.client, prefix, nowMs: () => clock.now() })
+    this.#source = new StreamSource({
+      link: this.#link,
       database,
-      client: () => this.#connected(),
-      prefix: (pool) => this.#prefix(pool),
-      nowMs: () => clock.now(),
+      clock,
+      prefix,
+      consumer: () => this.#consumer,
+      prepare: (pool) => this.#prepare(pool),
+      ask: (pool, lanes) => this.#ask(pool, lanes),
     })
   }
 
-  get up(): boolean {
-    return this.#up
-  }
-
   get status(): DispatchStatus {
-    const leads = [...this.#tenders.values()].some((tender) => tender.leads)
-    return { by: this.#up ? 'redis' : 'postgres', instead: this.#instead, leads }
+    const { up, instead } = this.#link
+    return { by: up ? 'redis' : 'postgres', instead, leads: [...this.#tenders.values()].some((tender) => tender.leads) }
   }
 
   get announces(): boolean {
-    void this.#connect()
-    return this.#up
+    if (!this.#stopped) void this.#link.connect()
+    return this.#link.up
   }
 
   async start(door: Door, pools: readonly string[]): Promise<void> {
     this.#pools = pools
     this.#consumer = `worker:${door.worker()}`
-    this.#entries.clear()
-    await this.#connect()
-    await this.#rising
+    this.#source.forget()
+    await this.#link.connect()
   }
 
-  async stop(): Promise<void> {
-    if (this.#stopped) return
-    this.#stopped = true
-    this.#retry?.cancel()
-    await this.#connecting?.catch(() => {})
-    while (this.#sending.size > 0 || this.#bringing) await Promise.all([...this.#sending, this.#bringing])
-    await Promise.all([...this.#tenders.values()].map((tender) => tender.resign()))
-    this.#up = false
-    for (const client of [...this.#blocking.values(), this.#news, this.#client]) client?.disconnect()
+  stop(): Promise<void> {
+    this.#stopped ??= this.#leave()
+    return this.#stopped
   }
 
   supply(demand: Demand, door: Door): Supply {
-    const supply = new RedisSupply(demand, door, this, (pool) => this.#postgres.supply(pool, door))
+    const supply = new RedisSupply(demand, door, this.#source, (pool) => this.#postgres.supply(pool, door))
     this.#supplies.push(supply)
     return supply
   }
 
   offer(jobs: readonly Offer[]): void {
-    if (!this.#up) return
+    if (!this.#link.up) return
     const { clock, priorityStepMs } = this.#options
-    const known = new Map<string, Offered[]>()
+    const plain = new Map<string, Offered[]>()
     for (const { id, facts } of jobs) {
       if (!facts) {
         this.#toBring.add(id)
@@ -131,34 +112,21 @@ export class RedisDispatcher implements Dispatcher, RedisSource {
       }
       const rank = Math.round(clock.now() - facts.priority * priorityStepMs())
       const offered = { id, pool: facts.pool, lane: '', priority: facts.priority, rank, cost: 1, dueMs: undefined }
-      const others = known.get(facts.pool)
+      const others = plain.get(facts.pool)
       if (others) others.push(offered)
-      else known.set(facts.pool, [offered])
+      else plain.set(facts.pool, [offered])
     }
-    for (const [pool, offered] of known) this.#send(() => this.#carrier.offer(pool, offered))
-    if (this.#toBring.size > 0) this.#bringing ??= this.#bring()
+    for (const [pool, offered] of plain) this.#link.send(() => this.#carrier.offer(pool, offered))
+    if (this.#toBring.size > 0) this.#bring()
   }
 
   acknowledge(over: readonly Over[]): void {
-    const rows = new Map<string, (string | number)[]>()
-    const back: Offer[] = []
-    for (const { claim, verdict, said } of over) {
-      const { id, fence, lane = '' } = claim
-      if (['retry', 'snooze', 'handed back'].includes(verdict.outcome)) back.push({ id, facts: undefined })
-      const held = this.#entries.get(id)
-      if (held?.fence !== fence) continue
-      this.#entries.delete(id)
-      const refund = verdict.outcome === 'handed back' && verdict.started === false ? '' : (said?.refund ?? 0)
-      const row = [id, held.priorityClass, held.entry, lane, refund, said?.remaining ?? '', said?.resetAt?.getTime() ?? '', 0]
-      const others = rows.get(held.pool)
-      if (others) others.push(...row)
-      else rows.set(held.pool, row)
-    }
-    if (!this.#up) return
-    this.#send(async () => {
-      for (const [pool, all] of rows)
-        for (let at = 0; at < all.length; at += 8 * rowsMax)
-          this.#ask(pool, await this.#run<string[]>(pool, 'acknowledge', all.slice(at, at + 8 * rowsMax)))
+    const back = over
+      .filter(({ verdict }) => comesBack.has(verdict.outcome))
+      .map(({ claim }) => ({ id: claim.id, facts: undefined }))
+    const acknowledging = this.#source.acknowledge(over)
+    this.#link.send(async () => {
+      await acknowledging
       // Only now: while they are known by their old entry, an offer of them is none.
       if (back.length > 0) this.offer(back)
     })
@@ -173,195 +141,85 @@ export class RedisDispatcher implements Dispatcher, RedisSource {
     for (const pool of new Set([...ready, ...turns])) this.#lookAt(pool)
   }
 
-  // As a source, for its supplies
-
-  async take(pool: string, count: number): Promise<Entry[]> {
-    const [rows, more] = await this.#run<[[number, string, string][], number]>(pool, 'take', [this.#consumer, count])
-    if (more === 1 && rows.length < count) this.#send(() => this.#connected().publish(newsOf(this.#prefix(pool)), 'dry'))
-    return rows.map(([priorityClass, entry, id]) => ({ id: Number(id), priorityClass, entry }))
-  }
-
-  async wait(pool: string): Promise<Entry[]> {
-    const client = await this.#blockingClient(pool)
-    const streams = classes.map((one) => streamOf(this.#prefix(pool), one))
-    const answer = (await client.xreadgroup(
-      ...([
-        'GROUP',
-        group,
-        this.#consumer,
-        'COUNT',
-        1,
-        'BLOCK',
-        blockMs,
-        'STREAMS',
-        ...streams,
-        ...streams.map(() => '>'),
-      ] as unknown as Parameters<Client['xreadgroup']>),
-    )) as [string, [string, string[]][]][] | null
-    return (answer ?? []).flatMap(([stream, entries]) =>
-      entries.map(([entry, fields]) => ({ id: Number(fields[1]), priorityClass: streams.indexOf(stream), entry })),
-    )
-  }
-
-  async claim(pool: string, door: Door, entries: readonly Entry[]): Promise<ClaimedIds> {
-    const { database } = this.#options
-    const asked = { pool, worker: door.worker(), ids: entries.map(({ id }) => id), unknownKinds: door.unknownKinds() }
-    const found = await claimIds(database, asked)
-    const byId = new Map(entries.map((one) => [one.id, one]))
-    for (const { id, fence } of found.claims) {
-      const entry = byId.get(id)
-      if (entry) this.#entries.set(id, { ...entry, pool, fence })
-    }
-    return found
-  }
-
-  async refuse(pool: string, refused: readonly Refused[]): Promise<void> {
-    if (refused.length === 0 || !this.#up) return
-    const rows = refused.flatMap(({ id, priorityClass, entry, what, ms }) => [id, priorityClass, entry, what, ms ?? ''])
-    const lanes = await this.#run<[string[], string[]]>(pool, 'refuse', rows)
-    this.#ask(pool, lanes[0])
-    if (lanes[1].length > 0) this.#options.clock.after(askAgainMs, () => this.#ask(pool, lanes[1]))
-  }
-
-  async trouble(pool: string, error: unknown): Promise<void> {
-    if (this.#stopped || !this.#up) return
-    if (!isGroupGone(error)) return this.#goDown(error)
-    try {
-      await this.#prepare(pool)
-      await this.#connected().publish(newsOf(this.#prefix(pool)), 'dry')
-    } catch (worse) {
-      this.#goDown(worse)
-    }
+  async #leave(): Promise<void> {
+    await this.#link.drained()
+    await Promise.all([...this.#tenders.values()].map((tender) => tender.resign()))
+    await this.#link.stop()
   }
 
   #prefix(pool: string): string {
     return prefixOf(this.#options.prefix, this.#installation, pool)
   }
 
-  #connected(): Client {
-    if (!this.#client) throw new Error('Redis is not connected')
-    return this.#client
-  }
-
-  #run<T>(pool: string, script: Parameters<typeof runScript>[1], args: readonly (string | number)[]): Promise<T> {
-    return runScript<T>(this.#connected(), script, this.#prefix(pool), args)
-  }
-
-  /** For what nobody waits for. */
-  #send(deed: () => Promise<unknown>): void {
-    if (!this.#up) return
-    const sending = deed()
-      .catch((error: unknown) => this.#judge(error))
-      .finally(() => this.#sending.delete(sending))
-    this.#sending.add(sending)
-  }
-
-  #ask(pool: string, lanes: readonly string[]): void {
-    if (lanes.length === 0 || !this.#up) return
-    const waiting = this.#toAsk.get(pool)
-    if (waiting) {
-      for (const lane of lanes) waiting.add(lane)
-      return
-    }
-    this.#toAsk.set(pool, new Set(lanes))
-    setImmediate(() => {
-      const asked = [...(this.#toAsk.get(pool) ?? [])]
-      this.#toAsk.delete(pool)
-      // PostgreSQL may be away; then the leader looks again when it is back.
-      void this.#carrier.ask(pool, asked).catch((error: unknown) => this.#judge(error))
-    })
-  }
-
-  async #bring(): Promise<void> {
-    await new Promise<void>((resolve) => setImmediate(resolve)) // callers of the same moment come along
-    const ids = [...this.#toBring]
-    this.#toBring.clear()
-    await this.#carrier.bring(ids).catch((error: unknown) => this.#judge(error))
-    this.#bringing = undefined
-    if (this.#toBring.size > 0 && this.#up) this.#bringing = this.#bring()
-  }
-
-  /** Trouble of PostgreSQL is not Redis's, and the next look makes it good. */
-  #judge(error: unknown): void {
-    if (isRedisTrouble(error)) this.#goDown(error)
-    else if (!this.#stopped) this.#options.log.warn('an offer was not brought to Redis', { reason: String(error) })
-  }
-
   #lookAt(pool: string): void {
     for (const [name, tender] of this.#tenders) if (pool === '*' || pool === name) tender.look()
   }
 
-  #connect(): Promise<void> {
-    if (this.#stopped) return Promise.resolve()
-    this.#connecting ??= this.#makeClients()
-    return this.#connecting
-  }
-
-  async #makeClients(): Promise<void> {
-    const { url } = this.#options
-    this.#client = await makeClient(url, answerMsMax)
-    loadScripts(this.#client)
-    this.#news = await makeClient(url, answerMsMax)
-    this.#news.on('message', (channel: string, message: string) => this.#hearNews(channel, message))
-    this.#client.on('ready', () => void this.#rise())
-    this.#client.on('close', () => this.#goDown(new Error('the connection to Redis was closed')))
-    if (this.#stopped) return
-    await Promise.all([this.#client.connect(), this.#news.connect()]).catch((error: unknown) => this.#goDown(error))
-  }
-
-  /** Redis answers and takes what is written to it: from now on it dispatches. */
-  #rise(): Promise<void> {
-    this.#rising ??= this.#comeUp().finally(() => {
-      this.#rising = undefined
+  /** Callers of the same moment are asked for together. */
+  #ask(pool: string, lanes: readonly string[]): void {
+    if (lanes.length === 0) return
+    const waiting = this.#toAsk.get(pool)
+    for (const lane of waiting ? lanes : []) waiting?.add(lane)
+    if (waiting) return
+    this.#toAsk.set(pool, new Set(lanes))
+    this.#link.send(async () => {
+      await new Promise<void>((resolve) => setImmediate(resolve))
+      const asked = [...(this.#toAsk.get(pool) ?? [])]
+      this.#toAsk.delete(pool)
+      await this.#carrier.ask(pool, asked)
     })
-    return this.#rising
   }
 
-  async #comeUp(): Promise<void> {
-    if (this.#stopped || this.#up) return
-    try {
-      this.#installation ||= await readInstallation(this.#options.database)
-      for (const pool of this.#pools) {
-        await this.#prepare(pool)
-        await this.#connected().set(`${this.#prefix(pool)}seen`, this.#consumer, 'PX', this.#options.leaseMs)
-        await this.#subscribe(pool)
-        if (!this.#tenders.has(pool)) this.#tenders.set(pool, this.#makeTender(pool))
-      }
-    } catch (error) {
-      this.#goDown(error)
-      return
+  #bring(): void {
+    if (this.#bringing) return
+    this.#bringing = true
+    this.#link.send(async () => {
+      await new Promise<void>((resolve) => setImmediate(resolve))
+      const ids = [...this.#toBring]
+      this.#toBring.clear()
+      await this.#carrier.bring(ids).finally(() => {
+        this.#bringing = false
+      })
+      if (this.#toBring.size > 0) this.#bring()
+    })
+  }
+
+  async #prepareAll(): Promise<void> {
+    this.#bringing = false
+    this.#toAsk.clear()
+    this.#installation ||= await readInstallation(this.#options.database)
+    for (const pool of this.#pools) {
+      await this.#prepare(pool)
+      // A Redis that is full answers, and takes nothing.
+      await this.#link.client.set(`${this.#prefix(pool)}seen`, this.#consumer, 'PX', this.#options.leaseMs)
+      await this.#link.subscribe(newsOf(this.#prefix(pool)))
+      if (!this.#tenders.has(pool)) this.#tenders.set(pool, this.#makeTender(pool))
     }
-    if (this.#stopped) return
-    this.#up = true
-    this.#instead = undefined
-    this.#retryMs = retryMsMin
-    this.#options.log.info('Redis dispatches', { pools: this.#pools.join(' ') })
-    this.#options.onChanged?.('redis', undefined)
-    for (const tender of this.#tenders.values()) tender.start()
-    for (const supply of this.#supplies) supply.switched()
   }
 
-  #goDown(error: unknown): void {
-    if (this.#stopped) return
-    const reason = error instanceof Error ? error.message : String(error)
-    const wasUp = this.#up
-    this.#up = false
-    this.#instead = reason
-    this.#retry?.cancel()
-    this.#retry = this.#options.clock.after(this.#retryMs, () => {
-      if (this.#client?.status === 'ready') void this.#rise()
-      // else its own 'ready' comes when it is back
-    })
-    this.#retryMs = Math.min(this.#retryMs * 2, retryMsMax)
-    if (!wasUp) return
-    this.#options.log.warn('Redis is away, PostgreSQL dispatches', { reason })
-    this.#options.onChanged?.('postgres', reason)
-    for (const tender of this.#tenders.values()) tender.rest()
+  /** From id 0: whatever is in the stream is for somebody. That the group is there already is fine. */
+  async #prepare(pool: string): Promise<void> {
+    for (const one of classes)
+      await this.#link.client
+        .xgroup('CREATE', streamOf(this.#prefix(pool), one), group, '0', 'MKSTREAM')
+        .catch((error: unknown) => {
+          if (!String(error).includes('BUSYGROUP')) throw error
+        })
+  }
+
+  #switched(up: boolean, instead: string | undefined): void {
+    const { log } = this.#options
+    if (up) log.info('Redis dispatches', { pools: this.#pools.join(' ') })
+    else log.warn('PostgreSQL dispatches in place of Redis', { reason: instead })
+    for (const tender of this.#tenders.values()) {
+      if (up) tender.start()
+      else tender.rest()
+    }
     for (const supply of this.#supplies) supply.switched()
   }
 
   #makeTender(pool: string): Tender {
-    const { database, clock, leaseMs, name, onTakenOver } = this.#options
+    const { database, clock, log, leaseMs, name } = this.#options
     return new Tender({
       pool,
       prefix: this.#prefix(pool),
@@ -369,30 +227,16 @@ export class RedisDispatcher implements Dispatcher, RedisSource {
       lockMs: leaseMs,
       database,
       clock,
-      client: () => this.#connected(),
+      client: () => this.#link.client,
       carrier: this.#carrier,
       prepare: () => this.#prepare(pool),
-      refuse: (refused) => this.refuse(pool, refused),
-      onTakenOver: (jobs) => onTakenOver?.(pool, jobs),
+      refuse: (refused) => this.#source.refuse(pool, refused),
+      onTakenOver: (jobs) => log.info('entries of dead processes taken over', { pool, jobs }),
       onTrouble: (error) => {
-        if (isGroupGone(error)) void this.trouble(pool, error)
-        else this.#judge(error)
+        if (isGroupGone(error)) void this.#source.trouble(pool, error)
+        else this.#link.judge(error)
       },
     })
-  }
-
-  /** From id 0: whatever is in the stream is for somebody. That the group is there already is fine. */
-  async #prepare(pool: string): Promise<void> {
-    for (const one of classes)
-      await this.#connected()
-        .xgroup('CREATE', streamOf(this.#prefix(pool), one), group, '0', 'MKSTREAM')
-        .catch((error: unknown) => {
-          if (!String(error).includes('BUSYGROUP')) throw error
-        })
-  }
-
-  async #subscribe(pool: string): Promise<void> {
-    if (this.#news?.status === 'ready') await this.#news.subscribe(newsOf(this.#prefix(pool)))
   }
 
   #hearNews(channel: string, message: string): void {
@@ -403,30 +247,4 @@ export class RedisDispatcher implements Dispatcher, RedisSource {
       else tender.look()
     }
   }
-
-  async #blockingClient(pool: string): Promise<Client> {
-    let client = this.#blocking.get(pool)
-    if (!client) {
-      client = await makeClient(this.#options.url, blockMs + answerMsMax)
-      this.#blocking.set(pool, client)
-    }
-    if (client.status !== 'ready')
-      await client.connect().catch((error: unknown) => {
-        if (client.status !== 'ready') throw error
-      })
-    return client
-  }
-}
-
-/** FLUSHALL, XGROUP DESTROY, DEL, a restart without persistence: the group is made again and the leader looks. */
-function isGroupGone(error: unknown): boolean {
-  return /NOGROUP|no such key|unblocked/i.test(String(error))
-}
-
-function isRedisTrouble(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    (/ReplyError|MaxRetries|AbortError/.test(error.name) ||
-      /Redis|Command timed out|Connection is closed|writeable/.test(error.message))
-  )
 }

@@ -1,5 +1,5 @@
--- Claims are over: their entries leave the streams, their lanes get their room back, believe what servers said, and let the next ones go. Rows of eight:
--- id, class, entry, lane, refund ('' for all of it), said remaining ('' for nothing), said reset (ms), 1 when the lane was held by the server.
+-- Claims are over: their entries leave the streams, their lanes get their room back, believe what servers said, and let the next ones go. Rows of seven:
+-- id, class, entry, lane, refund ('' for all of it), said remaining ('' for nothing), said reset (ms of the server's clock, or '').
 -- Answers the lanes for which PostgreSQL has to be asked.
 local lanes = {}
 local tolerance = 5000
@@ -23,7 +23,7 @@ local function sync(lane, said, reset, now)
 end
 
 local now = now_ms()
-for at = 2, #ARGV, 8 do
+for at = 2, #ARGV, 7 do
   local id, class, entry, lane = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
   finish(class, entry)
   local job = find(id)
@@ -35,7 +35,6 @@ for at = 2, #ARGV, 8 do
   if lane ~= '' then
     lanes[lane] = true
     if ARGV[at + 5] ~= '' then sync(lane, tonumber(ARGV[at + 5]), tonumber(ARGV[at + 6]), now) end
-    if ARGV[at + 7] == '1' then redis.call('DEL', lane_of(lane)) end
   end
 end
 return release_all(lanes)
