@@ -207,7 +207,7 @@ begin
 end $$;
 
 -- What a copy of these lanes has to know: what may still be given, and what is given already. `closed_ms` is how long nothing starts; infinity: until somebody
--- acts. Makes those that are not there yet.
+-- acts. Makes those that are not there yet, and parks the turns of those that have no room, as a claim that meets them does: who carries ids would not meet them.
 create function sluice.lane_copies(keys text[])
 returns table (key text, metered boolean, remaining integer, reset_ms double precision, budget_floor integer, cap integer, closed_ms double precision,
                in_flight integer, in_flight_cost integer)
@@ -218,8 +218,25 @@ as $$
 declare
   at timestamptz := sluice.now();
   fresh text[] := array(select k from unnest(keys) as k where not exists (select from sluice.lane l where l.key = k));
+  closed text[];
 begin
   if fresh <> '{}' then perform sluice.adopt_lanes(fresh); end if;
+  closed := array(
+    select l.key from sluice.lane l left join sluice.owner o on o.name = l.owner
+    where l.key = any(keys) and (sluice.room(l, o, at) < 1 or sluice.permits(l, at) < 1) and exists (select from sluice.turn t where t.lane = l.key and t.open));
+  if closed <> '{}' then
+    -- Lock, then look: whoever frees one of them before goes on, and whoever does so later opens it again.
+    perform from sluice.lane l where l.key = any(closed) order by l.key for no key update;
+    with shut as (
+      update sluice.lane l
+      set shut = true, opens_at = x.opens_at
+      from (select k.key, sluice.opening(k, o, at) as opens_at from sluice.lane k left join sluice.owner o on o.name = k.owner
+            where k.key = any(closed) and (sluice.room(k, o, at) < 1 or sluice.permits(k, at) < 1)) x
+      where l.key = any(closed) and l.key = x.key
+      returning l.key)
+    update sluice.turn t set open = false where t.open and t.lane = any(array(select key from shut));
+    perform sluice.wake(null, sluice.next_opening(closed));
+  end if;
   return query
   select l.key, l.metered, l.remaining, extract(epoch from l.reset_at - at)::double precision * 1000, l.budget_floor,
          -- One that just broke lets one job through.

@@ -243,7 +243,8 @@ export class RedisDispatcher implements Dispatcher {
     const [topic, ms] = message.split(':')
     for (const [pool, tender] of this.#tenders) {
       if (newsOf(this.#prefix(pool)) !== channel) continue
-      if (topic === 'due') tender.hearDue(Number(ms) - this.#options.clock.now())
+      if (topic === 'free') tender.hearFree()
+      else if (topic === 'due') tender.hearDue(Number(ms) - this.#options.clock.now())
       else tender.look()
     }
   }

@@ -31,9 +31,11 @@ export interface TenderOptions {
 
 const dueBatch = 500
 const takeOverBatch = 500
-/** Looks follow one another no closer than that, and take no more than a tenth of the time. */
+/** Looks follow one another no closer than that, and under load take no more than a third of the time. */
 const gapMsMin = 10
-const share = 10
+const gapMsMax = 1_000
+/** After the lock of somebody else has run out. */
+const slackMs = 20
 
 export class Tender {
   readonly #options: TenderOptions
@@ -71,6 +73,11 @@ export class Tender {
     this.#soon?.cancel()
     this.#soon = undefined
     this.#dueAtMs = Number.POSITIVE_INFINITY
+  }
+
+  /** Whoever held the lock has let it go. */
+  hearFree(): void {
+    if (!this.#leads) void this.#hold()
   }
 
   async resign(): Promise<void> {
@@ -118,13 +125,15 @@ export class Tender {
       await this.#takeOver()
     })
     const endMs = clock.monotonic()
-    this.#notBeforeMs = endMs + Math.max(gapMsMin, (endMs - startMs) * share)
+    this.#notBeforeMs = endMs + Math.min(gapMsMax, Math.max(gapMsMin, (endMs - startMs) * 2))
   }
 
   async #hold(): Promise<void> {
     const { clock, client, prefix, holder, lockMs, prepare } = this.#options
+    let waitMs = lockMs
     await this.#act(async () => {
       const got = await runScript<number>(client(), 'lead', prefix, [holder, lockMs])
+      waitMs = got > 0 ? lockMs / 3 : -got + slackMs
       this.#leads = got > 0 && !this.#resting
       // Taken anew: the last holder died, or everything is gone.
       if (got === 2 && this.#leads) {
@@ -135,7 +144,7 @@ export class Tender {
     })
     if (this.#resting) return
     this.#renewal?.cancel()
-    this.#renewal = clock.after(this.#leads ? lockMs / 3 : lockMs, () => void this.#hold())
+    this.#renewal = clock.after(waitMs, () => void this.#hold())
   }
 
   async #moveDue(): Promise<void> {

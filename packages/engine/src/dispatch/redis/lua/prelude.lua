@@ -48,11 +48,12 @@ local function leave(id, lane, refund)
 end
 
 -- Reserves permits and sends ids to their streams, in one step, as long as the lane has room. The answers: 'unknown' when there is no copy of the lane,
--- 'dry' when nothing is left here and PostgreSQL has more.
+-- 'dry' when nothing is left here and PostgreSQL has more, 'shut' when PostgreSQL refused and has not been asked since.
 local function release(lane, now)
   local key = lane_of(lane)
   local copy = redis.call('HMGET', key, 'metered', 'remaining', 'reset', 'floor', 'cap', 'closed', 'others', 'more')
   if not copy[1] then return 'unknown' end
+  if copy[6] == 'shut' then return 'shut' end
   if copy[6] == 'inf' or (tonumber(copy[6]) or 0) > now then return 'closed' end
   local metered, remaining, reset = copy[1] == '1', tonumber(copy[2]), tonumber(copy[3])
   local free = remaining ~= nil and remaining - tonumber(copy[4]) or math.huge
@@ -96,7 +97,7 @@ local function release_all(lanes)
   local now, ask = now_ms(), {}
   for lane in pairs(lanes) do
     local is = release(lane, now)
-    if is == 'unknown' or is == 'dry' then ask[#ask + 1] = lane end
+    if is == 'unknown' or is == 'dry' or is == 'shut' then ask[#ask + 1] = lane end
   end
   return ask
 end

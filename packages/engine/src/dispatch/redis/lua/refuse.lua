@@ -2,7 +2,7 @@
 --   drop   the id is forgotten here; it is offered again when it may start
 --   later  it comes back in ms
 --   again  it goes to the end of its stream, or to its lane
---   lane   it waits in its lane, which is closed for ms ('' until PostgreSQL is asked)
+--   lane   it waits in its lane, which is shut until PostgreSQL is asked
 -- Answers the lanes for which PostgreSQL has to be asked, and those that were closed.
 local lanes, closed = {}, {}
 local now = now_ms()
@@ -21,7 +21,7 @@ for at = 2, #ARGV, 5 do
       redis.call('PUBLISH', prefix .. 'news', 'due:' .. (now + math.ceil(tonumber(ms))))
     elseif what == 'lane' and job.lane ~= '' then
       park(id, job)
-      redis.call('HSET', lane_of(job.lane), 'closed', ms == '' and 'inf' or now + math.ceil(tonumber(ms)))
+      redis.call('HSET', lane_of(job.lane), 'closed', 'shut')
       closed[job.lane] = true
     elseif what == 'again' and job.lane ~= '' then
       park(id, job)
