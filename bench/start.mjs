@@ -24,6 +24,7 @@ const names = [
   'runs',
   'api',
   'collect',
+  'dispatch',
 ]
 const usage = `usage: npm run bench -- NAME [--json] [--quick]
   NAME     one of ${names.join(' ')}

@@ -5,6 +5,7 @@ import type { Bench } from '../bench.ts'
 import { apiBench } from './api.ts'
 import { collectBench } from './collect.ts'
 import { delayedBench } from './delayed.ts'
+import { dispatchBench } from './dispatch.ts'
 import { drainBench } from './drain.ts'
 import { enqueueBench } from './enqueue.ts'
 import { historyBench } from './history.ts'
@@ -28,6 +29,7 @@ export const benches = {
   runs: runsBench,
   api: apiBench,
   collect: collectBench,
+  dispatch: dispatchBench,
 } satisfies Record<string, Bench>
 
 export const isBenchName = (name: string): name is keyof typeof benches => Object.hasOwn(benches, name)

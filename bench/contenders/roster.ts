@@ -23,6 +23,7 @@ export const roster: readonly Entry[] = [
 
 /** Of ours, for benches that compare us with ourselves. */
 const variants: readonly Pick<Entry, 'name' | 'load'>[] = [
+  { name: 'sluice on redis', load: async () => (await import('./sluice.ts')).onRedis },
   { name: 'sluice in lanes', load: async () => (await import('./sluice.ts')).inLanes },
 ]
 

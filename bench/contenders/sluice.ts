@@ -12,7 +12,7 @@ const openJobs = `sluice.job where state in ('ready', 'running')`
 /** By a range of the queue's index, so that what is parked behind closed lanes is not walked over. */
 const jobsInLanes = `sluice.job where shelf is null and pool = 'light' and lane >= 'open:' and lane < 'open;'`
 
-function open(place: Place, options: Pick<EngineOptions, 'pools'>, laneOf?: (n: number) => string): Session {
+function open(place: Place, options: Pick<EngineOptions, 'pools' | 'redis'>, laneOf?: (n: number) => string): Session {
   let onJob: (n: number) => void = () => {}
   const kind = noop((n) => onJob(n))
   const request = (n: number) => (laneOf ? kind({ n }, { lane: laneOf(n) }) : kind({ n }))
@@ -54,6 +54,12 @@ export const asDocumented: Contender = { bulk, open: (place) => open(place, {}) 
 const hundred = { pools: { light: { core: 100, max: 100 } } }
 
 export const tuned: Contender = { bulk, open: (place) => open(place, hundred) }
+
+/** The same settings, dispatched by Redis. */
+export const onRedis: Contender = {
+  bulk,
+  open: (place) => open(place, { ...hundred, redis: `unix://${place.redisSocket}` }),
+}
 
 const lanes = 1_000
 

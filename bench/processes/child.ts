@@ -14,6 +14,7 @@ import type { serveApi } from '../roles/serve-api.ts'
 import type { simulateGithub } from '../roles/simulate-github.ts'
 import type { spend } from '../roles/spend.ts'
 import type { tellStarts } from '../roles/tell-starts.ts'
+import type { workAlong } from '../roles/work-along.ts'
 import type { workInRuns } from '../roles/work-in-runs.ts'
 import type { Answer, Line } from './line.ts'
 
@@ -28,6 +29,7 @@ export interface Roles {
   oracle: typeof oracle
   spend: typeof spend
   workInRuns: typeof workInRuns
+  workAlong: typeof workAlong
   serveApi: typeof serveApi
   askApi: typeof askApi
   simulateGithub: typeof simulateGithub
@@ -47,6 +49,7 @@ const load: { [Name in RoleName]: () => Promise<Roles[Name]> } = {
   idle: async () => (await import('../roles/idle.ts')).idle,
   oracle: async () => (await import('../roles/oracle.ts')).oracle,
   spend: async () => (await import('../roles/spend.ts')).spend,
+  workAlong: async () => (await import('../roles/work-along.ts')).workAlong,
   workInRuns: async () => (await import('../roles/work-in-runs.ts')).workInRuns,
   serveApi: async () => (await import('../roles/serve-api.ts')).serveApi,
   askApi: async () => (await import('../roles/ask-api.ts')).askApi,

@@ -13,15 +13,21 @@ export interface DescribedField {
   readonly place: string
 }
 
+const addresses = new Set<FieldName>(['database', 'redis'])
 const redacted = '[redacted]'
 
 export function describeConfig(config: Config): DescribedField[] {
   return fields.map(({ name, secret }) => {
     const value = config[name]
     const { from, place } = config.origins[name]
-    const shown = value === undefined ? null : secret ? redacted : name === 'database' ? withoutPassword(value as string) : value
+    const shown = value === undefined ? null : secret ? redacted : addresses.has(name) ? withoutPasswords(value as string) : value
     return { name, value: shown, from, place }
   })
+}
+
+/** Those of a cluster have commas between them. */
+function withoutPasswords(value: string): string {
+  return value.split(',').map(withoutPassword).join(',')
 }
 
 /** Passwords stand before the host, or in the query. */

@@ -20,6 +20,7 @@ export interface Field {
 
 export type FieldName =
   | 'database'
+  | 'redis'
   | 'data'
   | 'host'
   | 'port'
@@ -52,6 +53,15 @@ export const fields: readonly Field[] = [
     about: 'address of PostgreSQL; without one a local server is started in the data folder',
     write: 'an address such as postgresql://user:password@host:5432/database',
     fallback: 'a local PostgreSQL',
+    text: 'plain',
+  },
+  {
+    name: 'redis',
+    flag: '--redis <url>',
+    variable: 'REDIS_URL',
+    about: 'address of Redis, which then hands out the jobs; without one PostgreSQL does',
+    write: 'an address such as redis://user:password@host:6379, or those of a cluster with commas between them',
+    fallback: 'none',
     text: 'plain',
   },
   {

@@ -16,10 +16,11 @@ export type Origin =
   | { readonly from: 'file'; readonly place: string }
   | { readonly from: 'default'; readonly place: string }
 
-type Optional = 'database' | 'healthPort' | 'masterKey'
+type Optional = 'database' | 'redis' | 'healthPort' | 'masterKey'
 
 export interface Config extends Omit<Values, Optional> {
   readonly database: string | undefined
+  readonly redis: string | undefined
   readonly healthPort: number | undefined
   readonly masterKey: string | undefined
   /** Where the command was given. */
@@ -64,6 +65,7 @@ export function readConfig({ flags = {}, env, file, cwd }: Sources): Config {
   if (problems.length > 0) throw new ConfigError(problems)
   return {
     database: value('database'),
+    redis: value('redis'),
     data,
     host,
     port: value('port') ?? 7070,
@@ -123,7 +125,7 @@ interface Found {
 }
 
 function look(field: Field, { flags, env, inFile, path, cwd }: Where): Found | undefined {
-  const quiet = field.secret || field.name === 'database' || field.name === 'githubUrl'
+  const quiet = field.secret || ['database', 'redis', 'githubUrl'].includes(field.name)
   const flag = flags[field.name]
   if (flag !== undefined) {
     const place = field.flag?.split(' ')[0] ?? field.name

@@ -8,6 +8,7 @@ import { type Field, type FieldName, logFormats, logLevels } from './fields.ts'
 
 export interface Values {
   readonly database: string
+  readonly redis: string
   readonly data: string
   readonly host: string
   readonly port: number
@@ -34,6 +35,7 @@ const pool = z
 
 export const schemas: { readonly [Name in FieldName]: z.ZodType<Values[Name]> } = {
   database: z.string().refine(isPostgresUrl),
+  redis: z.string().refine(isRedisAddress),
   data: z.string().min(1),
   host: z
     .string()
@@ -99,6 +101,11 @@ function isWebAddress(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, username, password, search, hash } = new URL(text)
   return ['https:', 'http:'].includes(protocol) && username + password + search + hash === ''
+}
+
+function isRedisAddress(text: string): boolean {
+  const [first = ''] = text.split(',')
+  return URL.canParse(first) && ['redis:', 'rediss:', 'unix:'].includes(new URL(first).protocol)
 }
 
 function durationBetween(leastMs: number, mostMs: number): z.ZodType<Duration> {

@@ -46,6 +46,7 @@ export async function openSystem(config: Config, { log = standardErrorLog, ...wi
     ...parts,
     schedules: [],
     database: database.url,
+    ...(config.redis === undefined ? {} : { redis: config.redis }),
     migrations: [...(wishes.tables ? [serverMigrations] : []), ...parts.migrations],
     migrates: false,
     name: onlooker(),

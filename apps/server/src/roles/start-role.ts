@@ -99,7 +99,7 @@ export async function startRole(role: RoleName, config: Config, wishes: RoleWish
 }
 
 async function openTelemetry(
-  { logLevel, logFormat, masterKey, database }: Config,
+  { logLevel, logFormat, masterKey, database, redis }: Config,
   version: string | undefined,
 ): Promise<Telemetry> {
   const { createTelemetry } = await import('../telemetry/telemetry.ts')
@@ -108,7 +108,8 @@ async function openTelemetry(
     ...(logFormat === 'auto' ? {} : { pretty: logFormat === 'pretty' }),
     ...(version === undefined ? {} : { version }),
   })
-  for (const secret of [masterKey, database && decodeURIComponent(new URL(database).password)]) if (secret) telemetry.hide(secret)
+  const passwords = [database, ...(redis?.split(',') ?? [])].map((url) => (url && URL.canParse(url) ? decodeURIComponent(new URL(url).password) : undefined))
+  for (const secret of [masterKey, ...passwords]) if (secret) telemetry.hide(secret)
   return telemetry
 }
 
@@ -162,6 +163,7 @@ function engineOptions(
     lanes: { ...collecting.lanes, ...modules.lanes },
     services: { ...modules.services, ...collecting.services },
     database: url,
+    ...(config.redis === undefined ? {} : { redis: config.redis }),
     migrations: [serverMigrations, ...collecting.migrations],
     name: `${role} ${hostname()}:${process.pid}`,
     pools: works ? config.pools : {},
