@@ -4,7 +4,7 @@
  * A process that only enqueues makes an engine and never starts it. One that works calls `start`.
  */
 import type { Sql } from 'sql-template-tag'
-import type { Dispatcher } from './dispatch/dispatcher.ts'
+import type { Dispatcher, DispatchStatus, PoolInDispatch } from './dispatch/dispatcher.ts'
 import { createDispatcher } from './dispatch.ts'
 import { Duties } from './duties.ts'
 import type { EventRequest } from './event/event.ts'
@@ -80,7 +80,7 @@ export class Engine implements Executor {
     this.#database = database
     const ready = (): Promise<Database> => this.#ready()
     const limits = { payloadBytesMax: () => this.#stored.payloadBytesMax, priorityStepMs: () => this.#stored.priorityStepMs }
-    const dispatcher = createDispatcher(options, database, limits.priorityStepMs)
+    const dispatcher = createDispatcher(options, database, limits.priorityStepMs, (fact) => this.#duties.witness.tell(fact))
     this.#dispatcher = dispatcher
     const duties = new Duties({ options, database, dispatcher, ...limits, leaving: () => this.#stopped !== undefined })
     this.#duties = duties
@@ -203,6 +203,13 @@ export class Engine implements Executor {
   /** Tells that something changed, in whatever process, so that who shows it looks again: a hint, a few a second at most. For a started engine. */
   watch(listener: (change: Change) => void): Stop {
     return this.#duties.watch(listener)
+  }
+
+  /** What Redis holds of these pools, and whether it dispatches. Also for an engine that is not started. */
+  async dispatch(pools: readonly string[]): Promise<DispatchStatus & { pools: PoolInDispatch[] }> {
+    await this.#prepare()
+    const held = await this.#dispatcher.measure(pools)
+    return { ...this.#dispatcher.status, pools: held }
   }
 
   status(): EngineStatus {

@@ -1,4 +1,6 @@
 /** The door of the engine. Nothing else can be imported. */
+
+export type { DispatchStatus, PoolInDispatch } from './dispatch/dispatcher.ts'
 export { createEngine, type Engine } from './engine.ts'
 export {
   type AnyEvent,

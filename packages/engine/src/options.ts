@@ -118,7 +118,7 @@ const poolSchema = z
 const redisUrl = z
   .string()
   .regex(
-    /^rediss?:\/\/[^\s,]+(,[^\s,]+)*$/,
+    /^(rediss?:\/\/[^\s,]+(,[^\s,]+)*|unix:\/\/\/\S+)$/,
     'write redis://host:6379, or several addresses with commas between them for a cluster',
   )
 

@@ -1,7 +1,7 @@
 /**
  * What the facts mean: pure judgements, each with the fix. The limits are where a system that works well never gets to.
  */
-import type { Health, SeenWorker } from '@sluice/engine'
+import type { DispatchStatus, Health, PoolInDispatch, SeenWorker } from '@sluice/engine'
 import type { ApiKey } from '@sluice/server'
 import { span } from '../terminal/times.ts'
 import { findGoneLeader } from '../workers/gone-leader.ts'
@@ -35,6 +35,23 @@ export function judgeHealth(health: Health, workers: readonly SeenWorker[], nowM
     judgeLeader(health, workers, nowMs + health.clockAheadMs),
     judgeWakeUps(health, workers),
   ]
+}
+
+/** Nothing: there is no address of one. */
+export function judgeRedis(dispatch: (DispatchStatus & { readonly pools: readonly PoolInDispatch[] }) | undefined): Finding {
+  if (!dispatch) return { check: 'Redis', state: 'ok', text: 'not used: PostgreSQL does it all' }
+  if (dispatch.by !== 'redis')
+    return {
+      check: 'Redis',
+      state: 'warn',
+      text: `${dispatch.instead ?? 'it is not used'}; PostgreSQL hands out the jobs meanwhile`,
+      fix: 'Start it, or correct the address: --redis, REDIS_URL. docs/redis.md',
+    }
+  const told = dispatch.pools.map(
+    ({ pool, lag, pending, parked, delayed }) =>
+      `${pool}: ${lag} waiting, ${pending} pending, ${parked} parked, ${delayed} delayed`,
+  )
+  return { check: 'Redis', state: 'ok', text: ['hands out the jobs', ...told].join('\n') }
 }
 
 function judgeServer({ server }: Health): Finding {

@@ -10,7 +10,7 @@ import type { Session } from '../session/session.ts'
 import type { Call } from '../session/tree.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { pad, plainLines, wrap } from '../terminal/text.ts'
-import { type Finding, judgeHealth, judgeKeys, judgeMasterKey, judgeSpace } from './findings.ts'
+import { type Finding, judgeHealth, judgeKeys, judgeMasterKey, judgeRedis, judgeSpace } from './findings.ts'
 import { judgeModules } from './judge-modules.ts'
 
 export async function runDoctor({ session }: Call): Promise<number> {
@@ -29,7 +29,7 @@ async function examine(session: Session): Promise<Finding[]> {
     await checkModules(read, workers),
     lookAtMasterKey(read),
     ...(read.database === undefined ? lookAtSpace(read) : []),
-    { check: 'Redis', state: 'ok', text: 'not used: PostgreSQL does it all' },
+    ...(read.redis === undefined ? [judgeRedis(undefined)] : []),
     ...findings,
   ]
 }
@@ -63,6 +63,7 @@ async function examineDatabase(session: Session, config: Config): Promise<Examin
   const [health, all] = await Promise.all([engine.inspect.health(), engine.inspect.workers()])
   const workers = all.filter((one) => !isOnlooker(one))
   findings.push(...judgeHealth(health, workers, session.now()))
+  if (config.redis !== undefined) findings.push(judgeRedis(await engine.dispatch(Object.keys(config.pools))))
   if (schema === 'whole') findings.push(judgeKeys(config.requireKeys, (await access.keys.list({ limit: 500 })).items))
   return { findings, workers }
 }

@@ -108,7 +108,9 @@ async function openTelemetry(
     ...(logFormat === 'auto' ? {} : { pretty: logFormat === 'pretty' }),
     ...(version === undefined ? {} : { version }),
   })
-  const passwords = [database, ...(redis?.split(',') ?? [])].map((url) => (url && URL.canParse(url) ? decodeURIComponent(new URL(url).password) : undefined))
+  const passwords = [database, ...(redis?.split(',') ?? [])].map((url) =>
+    url && URL.canParse(url) ? decodeURIComponent(new URL(url).password) : undefined,
+  )
   for (const secret of [masterKey, ...passwords]) if (secret) telemetry.hide(secret)
   return telemetry
 }

@@ -56,6 +56,10 @@ export class Counters {
       case 'schedule.fired':
         metrics.fired.inc(fact.jobs)
         return metrics.missed.inc(fact.missed)
+      case 'dispatch.changed':
+        return metrics.dispatch.inc({ by: fact.by })
+      case 'dispatch.taken-over':
+        return metrics.takenOver.inc(fact.jobs)
       case 'event.published':
         return metrics.published.inc()
     }
@@ -106,6 +110,11 @@ function define(registry: Registry) {
     leader: counter('sluice_leader_changes_total', 'Times this process took over or gave up leadership.'),
     fired: counter('sluice_schedule_jobs_total', 'Jobs that schedules enqueued.'),
     missed: counter('sluice_schedule_fires_missed_total', 'Fires without a job: too late, or kept back by overlap.'),
+    dispatch: counter('sluice_dispatch_changes_total', 'Times somebody else began to hand out the jobs of this process.', 'by'),
+    takenOver: counter(
+      'sluice_dispatch_taken_over_total',
+      'Ids that dead processes had taken from Redis and that were handed out again.',
+    ),
     published: counter('sluice_events_published_total', 'Events this process published.'),
     wait: new Histogram({
       name: 'sluice_job_wait_seconds',

@@ -43,14 +43,27 @@ export class Gauges {
   }
 
   async refresh(engine: Engine): Promise<void> {
-    const { leads, ready, running } = engine.status()
+    const { leads, ready, running, dispatch } = engine.status()
+    this.#gauges.redis.set(Number(dispatch.by === 'redis'))
     this.#gauges.leading.set(Number(leads))
     this.#gauges.ready.set(Number(ready))
     this.#gauges.runningHere.set(running)
     this.#looking ??= look(engine).finally(() => {
       this.#looking = undefined
     })
-    this.#show(await inTime(this.#looking))
+    const measured = await inTime(this.#looking)
+    this.#show(measured)
+    const pools = new Set([...(measured?.jobs ?? []), ...(measured?.ages ?? [])].map(({ pool }) => pool))
+    await this.#showDispatch(engine, [...pools].slice(0, poolsMax))
+  }
+
+  async #showDispatch(engine: Engine, pools: readonly string[]): Promise<void> {
+    this.#gauges.ids.reset()
+    if (engine.status().dispatch.by !== 'redis') return
+    const held = await inTime(engine.dispatch(pools).catch(() => undefined))
+    for (const { pool, lag, pending, parked, delayed } of held?.pools ?? [])
+      for (const [state, ids] of Object.entries({ waiting: lag, pending, parked, delayed }))
+        this.#gauges.ids.inc({ pool: this.#pools.of(pool), state }, ids)
   }
 
   #show(measured: Measured | undefined): void {
@@ -110,6 +123,13 @@ function define(registry: Registry) {
     lanes: gauge('sluice_lanes_closed', 'Lanes whose jobs wait because the lane is closed, by why.', 'reason'),
     runs: gauge('sluice_runs_active', 'Runs under way.', 'state'),
     up: gauge('sluice_database_up', 'Whether PostgreSQL answered this scrape.'),
+    redis: gauge('sluice_dispatch_by_redis', 'Whether Redis hands out the jobs of this process.'),
+    ids: gauge(
+      'sluice_dispatch_ids',
+      'Ids that Redis holds: waiting in streams, pending at processes, parked in lanes, delayed.',
+      'pool',
+      'state',
+    ),
     leading: gauge('sluice_leading', 'Whether this process leads.'),
     ready: gauge('sluice_ready', 'Whether this process is ready to work.'),
     runningHere: gauge('sluice_process_jobs_running', 'Jobs that run in this process.'),

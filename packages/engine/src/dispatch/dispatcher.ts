@@ -83,6 +83,20 @@ export interface DispatchStatus {
   readonly leads: boolean
 }
 
+/** What Redis holds of a pool. */
+export interface PoolInDispatch {
+  readonly pool: string
+  /** Entries in its streams, handed out or not … */
+  readonly length: number
+  /** … handed to a process and not acknowledged … */
+  readonly pending: number
+  /** … and not handed out yet. */
+  readonly lag: number
+  readonly delayed: number
+  /** Ids that wait in their lanes. */
+  readonly parked: number
+}
+
 export interface Found {
   readonly ready: readonly string[]
   readonly turns: readonly string[]
@@ -103,4 +117,6 @@ export interface Dispatcher {
   hear(topic: string): void
   /** What the heartbeat found that may be taken, by pool. */
   onBeat(found: Found): void
+  /** What is held outside of PostgreSQL; nothing where nothing is. */
+  measure(pools: readonly string[]): Promise<PoolInDispatch[]>
 }

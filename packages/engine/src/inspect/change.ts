@@ -82,6 +82,8 @@ export function readFact(fact: Fact): Change[] {
     case 'run.ended':
     case 'promoter.slept':
     case 'promoter.promoted':
+    case 'dispatch.changed':
+    case 'dispatch.taken-over':
       return []
   }
 }

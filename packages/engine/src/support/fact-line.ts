@@ -34,6 +34,10 @@ export function lineOf(fact: Fact): Line | undefined {
       return { level: 'info', event: 'promoter promoted', fields }
     case 'leader.changed':
       return { level: 'info', event: fact.leads ? 'leading' : 'leadership lost', fields: { term: fact.term } }
+    case 'dispatch.changed':
+      return { level: fact.by === 'redis' ? 'info' : 'warn', event: 'dispatch changed', fields }
+    case 'dispatch.taken-over':
+      return { level: 'info', event: 'dispatch taken over', fields }
     case 'schedule.fired':
       return { level: 'info', event: 'schedule fired', fields }
     case 'event.published':

@@ -66,6 +66,10 @@ export type Fact =
   | { readonly type: 'promoter.promoted'; readonly jobs: number }
   /** This process leads from now on, or no longer. */
   | { readonly type: 'leader.changed'; readonly leads: boolean; readonly term: number }
+  /** Somebody else hands out the jobs of this process from now on; `reason` says why it is not Redis. */
+  | { readonly type: 'dispatch.changed'; readonly by: 'postgres' | 'redis'; readonly reason: string | undefined }
+  /** Ids that dead processes had taken are handed out again. */
+  | { readonly type: 'dispatch.taken-over'; readonly pool: string; readonly jobs: number }
   /** `missed` fires came too late or were kept back. */
   | { readonly type: 'schedule.fired'; readonly schedule: string; readonly jobs: number; readonly missed: number }
   | { readonly type: 'event.published'; readonly event: string; readonly id: number }

@@ -51,4 +51,8 @@ export class PostgresDispatcher implements Dispatcher {
   hear(): void {}
 
   onBeat(): void {}
+
+  async measure(): Promise<[]> {
+    return []
+  }
 }

@@ -1,5 +1,5 @@
 /**
- * Connections to Redis, or to a Redis Cluster when several addresses are given with commas between them.
+ * Connections to Redis, or to a Redis Cluster when several addresses are given with commas between them. unix:///path is a socket.
  *
  * A command never waits for a connection that is not there: it fails, and the dispatcher goes on over PostgreSQL. One that gets no answer fails
  * as well, so that a paused or half-open server is noticed. `ioredis` is loaded with the first connection, not before.
@@ -26,10 +26,12 @@ export async function makeClient(url: string, answerMsMax: number): Promise<Clie
   }
   const addresses = url.split(',').map((one) => one.trim())
   const [first = ''] = addresses
-  const { username, password, protocol } = new URL(first)
+  const { username, password, protocol, pathname } = new URL(first)
   const client: Client =
     addresses.length === 1
-      ? new ioredis.Redis(first, settings)
+      ? protocol === 'unix:'
+        ? new ioredis.Redis({ ...settings, path: pathname })
+        : new ioredis.Redis(first, settings)
       : new ioredis.Cluster(
           addresses.map((address) => {
             const { hostname, port } = new URL(address.includes('://') ? address : `${protocol}//${address}`)

@@ -6,14 +6,16 @@
  */
 import type { Database } from '../../postgres/database.ts'
 import type { Clock } from '../../support/clock.ts'
+import type { Observer } from '../../support/fact.ts'
 import type { Log } from '../../support/log.ts'
-import type { Demand, Dispatcher, DispatchStatus, Door, Found, Offer, Over, Supply } from '../dispatcher.ts'
+import type { Demand, Dispatcher, DispatchStatus, Door, Found, Offer, Over, PoolInDispatch, Supply } from '../dispatcher.ts'
 import { PostgresDispatcher } from '../postgres/postgres-dispatcher.ts'
 import { Carrier } from './carrier.ts'
 import { type Offered, readInstallation } from './claim-ids.ts'
 import { classes, group, newsOf, prefixOf, streamOf } from './keys.ts'
 import { Link } from './link.ts'
 import { RedisSupply } from './redis-supply.ts'
+import { runScript } from './scripts.ts'
 import { StreamSource } from './stream-source.ts'
 import { Tender } from './tender.ts'
 import { isGroupGone } from './trouble.ts'
@@ -27,8 +29,10 @@ export interface RedisDispatcherOptions {
   readonly leaseMs: number
   readonly priorityStepMs: () => number
   readonly name: string
+  readonly tell: Observer
 }
 
+type Five = [number, number, number, number, number]
 const comesBack = new Set(['retry', 'snooze', 'handed back'])
 
 export class RedisDispatcher implements Dispatcher {
@@ -141,6 +145,19 @@ export class RedisDispatcher implements Dispatcher {
     for (const pool of new Set([...ready, ...turns])) this.#lookAt(pool)
   }
 
+  async measure(pools: readonly string[]): Promise<PoolInDispatch[]> {
+    await this.#link.connect()
+    if (!this.#link.up) return []
+    return Promise.all(
+      pools.map(async (pool) => {
+        const pairs = await runScript<(string | number)[]>(this.#link.client, 'measure', this.#prefix(pool), [])
+        const count = (name: string): number => Number(pairs[pairs.indexOf(name) + 1])
+        const [length, pending, lag, delayed, parked] = ['length', 'pending', 'lag', 'delayed', 'parked'].map(count) as Five
+        return { pool, length, pending, lag, delayed, parked }
+      }),
+    )
+  }
+
   async #leave(): Promise<void> {
     await this.#link.drained()
     await Promise.all([...this.#tenders.values()].map((tender) => tender.resign()))
@@ -208,9 +225,7 @@ export class RedisDispatcher implements Dispatcher {
   }
 
   #switched(up: boolean, instead: string | undefined): void {
-    const { log } = this.#options
-    if (up) log.info('Redis dispatches', { pools: this.#pools.join(' ') })
-    else log.warn('PostgreSQL dispatches in place of Redis', { reason: instead })
+    this.#options.tell({ type: 'dispatch.changed', by: up ? 'redis' : 'postgres', reason: instead })
     for (const tender of this.#tenders.values()) {
       if (up) tender.start()
       else tender.rest()
@@ -219,7 +234,7 @@ export class RedisDispatcher implements Dispatcher {
   }
 
   #makeTender(pool: string): Tender {
-    const { database, clock, log, leaseMs, name } = this.#options
+    const { database, clock, tell, leaseMs, name } = this.#options
     return new Tender({
       pool,
       prefix: this.#prefix(pool),
@@ -231,7 +246,7 @@ export class RedisDispatcher implements Dispatcher {
       carrier: this.#carrier,
       prepare: () => this.#prepare(pool),
       refuse: (refused) => this.#source.refuse(pool, refused),
-      onTakenOver: (jobs) => log.info('entries of dead processes taken over', { pool, jobs }),
+      onTakenOver: (jobs) => tell({ type: 'dispatch.taken-over', pool, jobs }),
       onTrouble: (error) => {
         if (isGroupGone(error)) void this.#source.trouble(pool, error)
         else this.#link.judge(error)
