@@ -7,6 +7,9 @@ import { createTestDatabase, type TestDatabase } from '@sluice/local-postgres/te
 import pg from 'pg'
 import { test as base, inject } from 'vitest'
 
+/** Any suite runs over Redis as well: `REDIS_FOR_TESTS=redis://127.0.0.1:6379 npx vitest run …`. Databases do not meet there. */
+export const onRedis = process.env['REDIS_FOR_TESTS'] ? { redis: process.env['REDIS_FOR_TESTS'] } : {}
+
 export interface Fixtures {
   /** Own database of the test, dropped afterwards. */
   database: TestDatabase
@@ -32,7 +35,7 @@ export const test = base.extend<Fixtures>({
   engines: async ({ database }, use) => {
     const made: Engine[] = []
     await use((options = {}) => {
-      const engine = createEngine({ database: database.url, log: silentLog, grace: '2s', ...options })
+      const engine = createEngine({ database: database.url, log: silentLog, grace: '2s', ...onRedis, ...options })
       made.push(engine)
       return engine
     })

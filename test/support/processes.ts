@@ -6,7 +6,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { test as base, eventually } from './database.ts'
+import { test as base, eventually, onRedis } from './database.ts'
 
 export type Line = Record<string, unknown>
 
@@ -38,7 +38,7 @@ export const test = base.extend<ProcessFixtures>({
   program: async ({ database }, use) => {
     const started: Program[] = []
     await use((name, settings = {}) => {
-      const one = startProgram(name, { database: database.url, ...settings })
+      const one = startProgram(name, { database: database.url, ...onRedis, ...settings })
       started.push(one)
       return one
     })

@@ -46,6 +46,17 @@ export function dispatcherSuite(test: TestAPI<Fixtures>, by: 'postgres' | 'redis
     expect(ran.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 320 }, (_, n) => n))
   })
 
+  test('[D-09] an engine that enqueued before it was started works like any other', async ({ engines, client }) => {
+    const { kind, ran } = noting()
+    const engine = engines({ kinds: [kind], pools, ...settings() })
+    for (let n = 0; n < 5; n++) await engine.enqueue(kind({ n }))
+    await engine.start()
+    for (let n = 5; n < 10; n++) await engine.enqueue(kind({ n }))
+    await ended(engine, client)
+    expect(ran).toHaveLength(10)
+    expect(engine.status().dispatch.leads).toBe(by === 'redis')
+  })
+
   test('[D-09] what was ready before anybody worked is taken by the first who starts', async ({ engines, client }) => {
     const { kind, ran } = noting()
     await engines({ kinds: [kind] }).enqueueMany([1, 2, 3].map((n) => kind({ n })))

@@ -74,10 +74,12 @@ export class Enqueuer {
     return enqueued
   }
 
-  /** What is plain enough to be known without asking: ready now, in the open lane, all by its kind. */
+  /** What is plain enough to be known without asking: ready now, and in the open lane. */
   #factsOf(request: EncodedRequest | undefined): OfferFacts | undefined {
-    const kind = request && request.fields === '' ? this.#offers.kinds.get(request.kind) : undefined
-    return kind && kind.lane === undefined ? { pool: kind.pool, priority: kind.priority } : undefined
+    if (!request || request.delayed || request.laned) return undefined
+    const kind = this.#offers.kinds.get(request.kind)
+    if (!kind || kind.lane !== undefined) return undefined
+    return { pool: request.pool ?? kind.pool, priority: request.priority ?? kind.priority }
   }
 
   async #sendLone({ kind, payload, trace }: EncodedRequest, wake: boolean): Promise<number | null> {

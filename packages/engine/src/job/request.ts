@@ -71,6 +71,7 @@ export interface EncodedRequest {
   readonly pool: string | undefined
   readonly delayed: boolean
   /** It may be in a lane: then workers that look at lanes are woken as well. */
+  readonly priority: number | undefined
   readonly laned: boolean
   readonly payload: string
   /** What differs from the kind, as members of a JSON object; empty for most. */
@@ -114,10 +115,10 @@ export function encodeRequest(
   if (typeof request.kind !== 'string') request.kind.check(JSON.parse(payload))
   const options = request.options === undefined ? '' : encodeOptions(request.options)
   const ancestry = family === undefined ? '' : `,${JSON.stringify(family).slice(1, -1)}`
-  const { pool, runAt, delay, lane, owner } = request.options ?? {}
+  const { pool, priority, runAt, delay, lane, owner } = request.options ?? {}
   const delayed = runAt !== undefined || delay !== undefined
   const laned = lane !== undefined || owner !== undefined
-  return { kind, pool, delayed, laned, payload, fields: options + ancestry, trace: request.options?.trace ?? trace }
+  return { kind, pool, priority, delayed, laned, payload, fields: options + ancestry, trace: request.options?.trace ?? trace }
 }
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair. */

@@ -65,6 +65,18 @@ export class Link {
     await this.#rising
   }
 
+  /** There is more to prepare than when it came up. */
+  async refresh(): Promise<void> {
+    if (!this.#up) return
+    try {
+      await this.#options.prepare()
+    } catch (error) {
+      this.down(error)
+      return
+    }
+    if (this.#up) this.#options.onSwitched(true, undefined)
+  }
+
   /** What was sent gets through first, as far as Redis answers. */
   async stop(): Promise<void> {
     this.#stopped = true

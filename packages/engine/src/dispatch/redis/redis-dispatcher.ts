@@ -92,6 +92,8 @@ export class RedisDispatcher implements Dispatcher {
     this.#consumer = `worker:${door.worker()}`
     this.#source.forget()
     await this.#link.connect()
+    // An engine that enqueued before it was started is up already, without pools.
+    if (pools.some((pool) => !this.#tenders.has(pool))) await this.#link.refresh()
   }
 
   stop(): Promise<void> {
