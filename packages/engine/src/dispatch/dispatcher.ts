@@ -71,6 +71,8 @@ export interface Door {
   unknownKinds(): string[]
   /** Whether the process may claim now. */
   open(): boolean
+  /** Claims whose answer got lost are handed back, if there may be some. Every claim does so before; who waits for ids may not claim for long. */
+  audit(): Promise<unknown>
   /** Nothing when the process must not claim now, or the claim failed; then the pool is told to look again. */
   pass<F extends { claims: Claim[] }>(pool: string, claim: () => Promise<F>): Promise<F | undefined>
 }

@@ -48,6 +48,10 @@ export class Claimer implements Door {
     return this.#options.mayClaim()
   }
 
+  async audit(): Promise<void> {
+    await this.#options.gate.open()
+  }
+
   async pass<F extends { claims: Claim[] }>(pool: string, claim: () => Promise<F>): Promise<F | undefined> {
     const { gate, clock, log, probe, mayClaim, admit, lookAgain } = this.#options
     if (!mayClaim() || !(await gate.open()) || !mayClaim()) return undefined

@@ -16,7 +16,7 @@ export interface Entry {
 
 /** What becomes of an entry that did not start; refuse.lua explains each. */
 export interface Refused extends Entry {
-  readonly what: 'drop' | 'later' | 'again' | 'lane'
+  readonly what: 'drop' | 'later' | 'again' | 'lane' | 'strange'
   readonly ms: number | undefined
 }
 
@@ -37,8 +37,6 @@ const unsettledMax = 4_000
 /** A claim that failed, a row that somebody held. */
 const soonMs = 50
 const failedMs = 250
-/** Another process may know the kind. */
-const unknownMs = 5_000
 
 export class RedisSupply implements Supply {
   readonly #demand: Demand
@@ -60,8 +58,9 @@ export class RedisSupply implements Supply {
 
   wake(where: 'open' | 'lanes' | 'both'): void {
     this.#awake = true
-    if (this.#source.up) void this.#pump()
-    else this.#fallback.wake(where)
+    if (!this.#source.up) return this.#fallback.wake(where)
+    if (where === 'both') void this.#door.audit()
+    void this.#pump()
   }
 
   goOn(): void {
@@ -145,7 +144,7 @@ function fate(answer: Answer, waitMs: number | undefined): Pick<Refused, 'what' 
     case 'busy':
       return { what: 'later', ms: soonMs }
     case 'unknown':
-      return { what: 'later', ms: unknownMs }
+      return { what: 'strange', ms: undefined }
     case 'lane':
       return { what: 'lane', ms: undefined }
   }

@@ -31,6 +31,8 @@ export interface TenderOptions {
 
 const dueBatch = 500
 const takeOverBatch = 500
+/** Whoever took an id claims it in a moment; one that is not claimed by then, or was rescued since, is nobody's. */
+const untouchedMs = 1_000
 /** Looks follow one another no closer than that, and under load take no more than a third of the time. */
 const gapMsMin = 10
 const gapMsMax = 1_000
@@ -45,6 +47,7 @@ export class Tender {
   #due: Timer | undefined
   #dueAtMs = Number.POSITIVE_INFINITY
   #soon: Timer | undefined
+  #last: Timer | undefined
   #looking: Promise<void> | undefined
   #again = false
   #notBeforeMs = 0
@@ -71,6 +74,7 @@ export class Tender {
     this.#renewal?.cancel()
     this.#due?.cancel()
     this.#soon?.cancel()
+    this.#last?.cancel()
     this.#soon = undefined
     this.#dueAtMs = Number.POSITIVE_INFINITY
   }
@@ -106,9 +110,13 @@ export class Tender {
     this.#due = clock.after(Math.max(0, inMs), () => void this.#act(() => this.#moveDue()))
   }
 
-  lookNow(): Promise<void> {
+  lookNow({ last = false } = {}): Promise<void> {
+    if (this.#resting || !this.#leads) return Promise.resolve()
     this.#soon?.cancel()
     this.#soon = undefined
+    this.#last?.cancel()
+    // What was taken just now and is ready all the same can be told apart only later.
+    this.#last = last ? undefined : this.#options.clock.after(untouchedMs + slackMs, () => void this.lookNow({ last: true }))
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined
       if (this.#again && this.#leads) this.look()
@@ -158,10 +166,10 @@ export class Tender {
     }
   }
 
-  /** Entries that nobody has touched for half a lease: PostgreSQL says whether somebody still works on them. */
+  /** Entries that nobody has touched for a while: PostgreSQL says whether somebody still works on them. */
   async #takeOver(): Promise<void> {
     const { client, prefix, holder, lockMs, database, refuse, carrier, onTakenOver } = this.#options
-    const args = [`leader:${holder}`, Math.ceil(lockMs / 2), takeOverBatch]
+    const args = [`leader:${holder}`, Math.min(lockMs / 2, untouchedMs), takeOverBatch]
     const rows = await runScript<[number, string, string][]>(client(), 'take-over', prefix, args)
     if (rows.length === 0) return
     const entries: Entry[] = rows.map(([priorityClass, entry, id]) => ({ id: Number(id), priorityClass, entry }))

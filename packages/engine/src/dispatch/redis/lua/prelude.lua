@@ -6,12 +6,14 @@
 --   lane:KEY       hash: a copy of the lane's budget, made from PostgreSQL and rebuilt from there
 --   lane:KEY:parked  sorted set of ids that wait for a permit, by rank
 --   lane:KEY:out   hash: id -> cost of those that were released and are not acknowledged
+--   busy           set of lanes in which ids wait
 --   more           there when PostgreSQL has more ready jobs than were offered
 local prefix = ARGV[1]
 local group = 'workers'
 local classes = 4
--- One lane may fill so much of the streams; what it has beyond that waits in the lane, so that nobody stands behind all of it.
-local window = 256
+-- Lanes share so many places of the streams, each having a few at least; what they have beyond that waits in the lane, so that nobody stands behind all of it.
+local places = 512
+local places_min = 4
 
 local function now_ms()
   local time = redis.call('TIME')
@@ -64,11 +66,13 @@ local function release(lane, now)
     free = math.huge
   end
   if not metered then free = math.huge end
+  local window = math.max(places_min, math.floor(places / math.max(1, redis.call('SCARD', prefix .. 'busy'))))
   local out = redis.call('HLEN', key .. ':out')
   local spent = 0
   while out + others < cap and out < window do
     local id = redis.call('ZRANGE', key .. ':parked', 0, 0)[1]
     if not id then
+      redis.call('SREM', prefix .. 'busy', lane)
       if copy[8] == '1' then return 'dry' end
       break
     end
@@ -90,6 +94,7 @@ end
 local function park(id, job)
   note(id, 'p', job)
   redis.call('ZADD', lane_of(job.lane) .. ':parked', job.rank, id)
+  redis.call('SADD', prefix .. 'busy', job.lane)
 end
 
 -- Releases of each lane and says for which of them the caller has to ask PostgreSQL.
