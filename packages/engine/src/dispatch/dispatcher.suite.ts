@@ -81,7 +81,8 @@ export function dispatcherSuite(test: TestAPI<Fixtures>, by: 'postgres' | 'redis
     await engine.enqueue(kind({ n: 3 }), { client })
     await client.query('rollback')
     await ended(engine, client)
-    expect(ran.toSorted()).toEqual([1, 2])
+    expect(new Set(ran)).toEqual(new Set([1, 2]))
+    expect(ran).toHaveLength(2)
   })
 
   test('[D-09] children, retries, snoozes and delayed jobs run at their time', async ({ engines, client }) => {

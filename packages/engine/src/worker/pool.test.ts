@@ -14,18 +14,15 @@ class Scene {
   readonly ready: Claim[] = []
   readonly started: number[] = []
   readonly back: Claim[] = []
-  /** What looks at the lanes answer, one after the other; then nothing. */
-  readonly lanes: LanedClaims[] = []
+  readonly lanes: LanedClaims[] = [] // what looks at the lanes answer, one after the other; then nothing
   readonly lanedLooks: { slots: number; ahead: number }[] = []
   readonly pool: Pool
   mostRunning = 0
   unsettled = 0
-  /** Jobs that claims under way asked for. */
-  readonly asked: number[] = []
+  readonly asked: number[] = [] // jobs that claims under way asked for
   mostAsking = 0
   mostInHand = 0
-  /** Runs when a claim is under way, before it is answered. */
-  during: () => void = () => {}
+  during: () => void = () => {} // runs when a claim is under way, before it is answered
   #ends = new Map<number, () => void>()
   #nextId = 1
 
@@ -35,15 +32,7 @@ class Scene {
       core,
       max,
       clock: this.clock,
-      supply: (demand) =>
-        new PostgresSupply(demand, {
-          clock: this.clock,
-          claim: (slots, since) => this.#claim(slots, since),
-          claimLaned: async (slots, ahead) => {
-            this.lanedLooks.push({ slots, ahead })
-            return this.lanes.shift() ?? { claims: [], again: false, moved: false }
-          },
-        }),
+      supply: (demand) => new PostgresSupply(demand, { clock: this.clock, claim: this.#claim, claimLaned: this.#claimLaned }),
       run: (claim) => this.#run(claim),
       giveBack: (claims) => this.#takeBack(claims),
       unsettled: () => this.unsettled,
@@ -83,7 +72,12 @@ class Scene {
     this.ready.sort((a, b) => a.rank - b.rank || a.id - b.id)
   }
 
-  async #claim(slots: number, since: number): Promise<Claim[]> {
+  #claimLaned = async (slots: number, ahead: number): Promise<LanedClaims> => {
+    this.lanedLooks.push({ slots, ahead })
+    return this.lanes.shift() ?? { claims: [], again: false, moved: false }
+  }
+
+  #claim = async (slots: number, since: number): Promise<Claim[]> => {
     this.looks.push({ slots, since })
     this.asked.push(slots)
     this.mostAsking = Math.max(this.mostAsking, this.asked.length)

@@ -96,8 +96,15 @@ export async function laneCopies(database: Database, lanes: readonly string[]): 
   }
   const rows = await database.send<CopyRow>(database.hot, statement, [lanes])
   return rows.map(([key, metered, remaining, resetMs, floor, cap, closedMs, inFlight, inFlightCost]) => [
-    ...[key, metered ? 1 : 0, remaining ?? '', resetMs ?? '', floor, cap ?? ''],
-    ...[closedMs === null ? '' : Number.isFinite(closedMs) ? closedMs : 'inf', inFlight, inFlightCost],
+    key,
+    metered ? 1 : 0,
+    remaining ?? '',
+    resetMs ?? '',
+    floor,
+    cap ?? '',
+    closedMs === null ? '' : Number.isFinite(closedMs) ? closedMs : 'inf',
+    inFlight,
+    inFlightCost,
   ])
 }
 
