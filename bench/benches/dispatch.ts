@@ -4,6 +4,7 @@
  * Drain is what all processes together take, run and durably finish; latency is from the call of enqueue to the start of the handler on an idle worker. What
  * Redis must not do is counted by the guarantees (overdrawn budgets, ids that go round) and, for an idle worker, here.
  */
+import { Redis as Client } from 'ioredis'
 import type { Bench } from '../bench.ts'
 import { contenderNamed } from '../contenders/roster.ts'
 import { monotonicMs, pause } from '../measure/clock.ts'
@@ -16,6 +17,7 @@ import { fill } from './fill.ts'
 
 const names = ['sluice tuned', 'sluice on redis', 'bullmq-redis tuned'] as const
 const askEveryMs = 5
+const idleMs = 15_000
 
 export const dispatchBench: Bench = {
   about: 'jobs a second that 1, 4 and 16 worker processes drain together: dispatched by PostgreSQL, by Redis, and BullMQ',
@@ -42,15 +44,38 @@ export const dispatchBench: Bench = {
       p50.add(contender, quantile(latenciesMs, 0.5))
       report({ round, contender: `${contender} latency`, figures: { jobsPerSecond: 0, p50Ms: quantile(latenciesMs, 0.5) } })
     }
+    const idleCommandsPerMinute = await countIdle()
     const ratio = (one: string, other: string): number => drains.median(one) / drains.median(other)
     return {
       redisToPostgresDrain1: ratio('sluice on redis x1', 'sluice tuned x1'),
       redisToPostgresDrain4: ratio('sluice on redis x4', 'sluice tuned x4'),
       redisToPostgresDrain16: ratio('sluice on redis x16', 'sluice tuned x16'),
       ratioToBullmq: ratio('sluice on redis x4', 'bullmq-redis tuned x4'),
+      idleCommandsPerMinute,
       jobsPerSecond: drains.medians(),
       p50Ms: p50.medians(),
       proof,
+    }
+
+    /** Commands that an idle worker of one pool sends to Redis. */
+    async function countIdle(): Promise<number> {
+      const name = 'sluice on redis'
+      const place = await ground.preparedPlace(name)
+      const { promise: ready, resolve } = Promise.withResolvers<void>()
+      const worker = startChild('workAlong', { contender: name, place }, () => resolve())
+      await ready
+      worker.tell('begin')
+      await pause(5_000)
+      const client = new Client({ path: place.redisSocket ?? '' })
+      await client.config('RESETSTAT')
+      await pause(idleMs)
+      const told = await client.info('commandstats')
+      client.disconnect()
+      worker.tell('end')
+      await worker.result
+      await place.drop()
+      const sent = [...told.matchAll(/cmdstat_(xreadgroup|evalsha|publish|set|del):calls=(\d+)/g)]
+      return sent.reduce((sum, [, , calls]) => sum + Number(calls), 0) * (60_000 / idleMs)
     }
 
     async function drainTogether(name: string, processes: number, jobs: number): Promise<number> {
