@@ -53,10 +53,16 @@ export class Carrier {
     const near = jobs.filter(({ dueMs = 0 }) => dueMs < horizonMs)
     const lanes = new Set<string>()
     for (let at = 0; at < near.length; at += chunk) {
-      const rows = near.slice(at, at + chunk).flatMap(({ id, priority, cost, rank, lane, dueMs = 0 }) => {
-        const dueAtMs = dueMs > 0 ? Math.ceil(nowMs() + dueMs) : ''
-        return [id, classOf(priority), cost, rank, lane, dueAtMs]
-      })
+      const rows = near
+        .slice(at, at + chunk)
+        .flatMap(({ id, priority, cost, rank, lane, dueMs = 0 }) => [
+          id,
+          classOf(priority),
+          cost,
+          rank,
+          lane,
+          dueMs > 0 ? Math.ceil(nowMs() + dueMs) : '',
+        ])
       const [unknown] = await runScript<[string[], number]>(client(), 'offer', prefix(pool), [knownMax, ...rows])
       for (const lane of unknown) lanes.add(lane)
     }
