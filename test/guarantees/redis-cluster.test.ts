@@ -33,7 +33,7 @@ describe.skipIf(isMissing('redis-server'))('a cluster of three nodes', () => {
     const redis = nodes.map(({ url }) => url).join(',')
     const engine = engines({ kinds: [light, heavy], lanes: { 'tight:*': { cap: 1 } }, redis })
     await engine.start()
-    expect(engine.status().dispatch).toMatchObject({ by: 'redis' })
+    await eventually(() => engine.status().dispatch.by === 'redis')
     await engine.enqueueMany(
       [light, heavy].flatMap((kind) => [
         ...Array.from({ length: 100 }, () => kind({})),

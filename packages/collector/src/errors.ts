@@ -12,12 +12,14 @@ export const collectorErrors = {
     'The token belongs to "{owner}", not to "{login}". Give a token of "{login}", or register "{owner}" with this one.',
   TOKEN_WITHOUT_RIGHTS:
     'The token may not read its own account: {reason}. Use a personal token that may read user and repositories; tokens of apps and workflows cannot.',
-  LOGIN_WRONG_SHAPE: 'This is no login of GitHub. Logins have 1 to 100 letters, digits, dashes or underscores; leave out the @.',
+  LOGIN_WRONG_SHAPE:
+    'This is no login of GitHub. Logins have 1 to 100 letters, digits, dashes or underscores; leave out the @, and keep tokens out of here.',
   LOGIN_UNKNOWN: 'GitHub knows no "{login}". The token belongs to "{owner}": register that login, if it is the one you mean.',
   GITHUB_BUSY: 'GitHub takes no more calls with this token until {until}. Try again then.',
   GITHUB_UNUSABLE: 'GitHub gave no usable answer: {reason}. Check the address of the API, and try again.',
   USER_UNKNOWN: 'There is no user {user}. Register it first, or correct the login.',
-  USER_EXISTS: 'User {user} ("{login}") is registered already. Give it another token with rotateToken, or remove it first.',
+  USER_EXISTS:
+    'User {user} ("{login}") is registered already. Give it another token (`sluice users rotate`, PUT /api/users/{user}/token), or remove it first.',
   COLLECTION_ACTIVE: 'A collection of user {user} is under way: run {run}. Wait for its end or cancel it.',
   COLLECTION_UNKNOWN: 'There is no collection {collection}. Look up the collections of the user.',
   COLLECTION_LIVE: 'Collection {collection} is the live one of its user and cannot be removed alone. Remove the user instead.',

@@ -39,19 +39,28 @@ export function judgeHealth(health: Health, workers: readonly SeenWorker[], nowM
 
 /** Nothing: there is no address of one. */
 export function judgeRedis(dispatch: (DispatchStatus & { readonly pools: readonly PoolInDispatch[] }) | undefined): Finding {
-  if (!dispatch) return { check: 'Redis', state: 'ok', text: 'not used: PostgreSQL does it all' }
+  if (!dispatch)
+    return {
+      check: 'Redis',
+      state: 'ok',
+      text: 'not configured here; processes that are not given an address either let PostgreSQL do it all',
+    }
   if (dispatch.by !== 'redis')
     return {
       check: 'Redis',
       state: 'warn',
-      text: `${dispatch.instead ?? 'it is not used'}; PostgreSQL hands out the jobs meanwhile`,
+      text: `${dispatch.instead ?? 'it is not used'}; as long as it does not answer, PostgreSQL hands out the jobs`,
       fix: 'Start it, or correct the address: --redis, REDIS_URL. docs/redis.md',
     }
   const told = dispatch.pools.map(
     ({ pool, lag, pending, parked, delayed }) =>
       `${pool}: ${lag} waiting, ${pending} pending, ${parked} parked, ${delayed} delayed`,
   )
-  return { check: 'Redis', state: 'ok', text: ['hands out the jobs', ...told].join('\n') }
+  return {
+    check: 'Redis',
+    state: 'ok',
+    text: ['answers, and hands out the jobs of processes that were given its address', ...told].join('\n'),
+  }
 }
 
 function judgeServer({ server }: Health): Finding {

@@ -4,6 +4,7 @@
 import { once } from 'node:events'
 import { type Duration, toMs } from '@sluice/engine'
 import { type GithubSim, startGithubSim } from '@sluice/github-sim'
+import { RoleError } from '@sluice/server'
 import { exit } from '../session/exit.ts'
 import type { Call } from '../session/tree.ts'
 import type { Terminal } from '../terminal/terminal.ts'
@@ -12,7 +13,14 @@ import { usualPeople } from './people.ts'
 export async function runSim({ session, options }: Call): Promise<number> {
   session.stopsInOrder = true
   const people = (options['people'] as string[] | undefined) ?? usualPeople
-  const sim = await startGithubSim(settingsOf(people, options))
+  const sim = await startGithubSim(settingsOf(people, options)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE') throw error
+    throw new RoleError(
+      'ADDRESS_IN_USE',
+      { address: `127.0.0.1:${(error as { port?: number }).port ?? ''}`, flag: '--port or --admin-port' },
+      error,
+    )
+  })
   session.onEnd(() => sim.stop())
   const tokens = people.map((login) => ({ login, token: sim.tokenOf(login) }))
   session.output.answer({ url: sim.url, graphqlUrl: sim.graphqlUrl, adminUrl: sim.adminUrl, tokens }, (terminal) =>

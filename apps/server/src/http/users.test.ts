@@ -125,3 +125,18 @@ test('[C-15] a reader who leaves in the middle of an export stops the reading', 
   app.server.closeAllConnections()
   await eventually(() => ended)
 })
+
+test('[C-01] a token in the field of the login is refused at the door: no answer repeats it, and the audit log does not hold it', async ({
+  working,
+  sim,
+  client,
+}) => {
+  const { post } = await working()
+  const token = sim.tokenOf('acorn')
+  const refused = await post('/api/users', { login: token, token })
+  expect(refused.statusCode).toBe(422)
+  expect(refused.body).toContain('looks like a token')
+  expect(refused.body).not.toContain(token)
+  const { rows } = await client.query('select row_to_json(a)::text as line from sluice.audit a')
+  expect(rows.map(({ line }) => line).join('\n')).not.toContain(token)
+})

@@ -17,7 +17,7 @@ export const comparedNouns: readonly ComparedNoun[] = [
     noun: 'repositories',
     table: 'repository',
     key: ['id'],
-    fields: ['owner_id', 'name', 'fork', 'private', 'archived', 'stars', 'language', 'head', 'updated_at', 'pushed_at', 'state'],
+    fields: ['owner_id', 'name', 'fork', 'private', 'archived', 'stars', 'language', 'updated_at', 'pushed_at', 'state'],
     where: `state not in ('deleted', 'left')`,
   },
   {
@@ -31,7 +31,7 @@ export const comparedNouns: readonly ComparedNoun[] = [
     noun: 'issues',
     table: 'issue',
     key: ['repository_id', 'number'],
-    fields: ['title', 'state', 'author_id', 'comments', 'created_at', 'updated_at', 'closed_at', 'closed_by_id'],
+    fields: ['title', 'state', 'author_id', 'created_at', 'updated_at', 'closed_at', 'closed_by_id'],
     where: 'not is_pull_request',
   },
   {

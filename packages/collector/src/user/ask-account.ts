@@ -4,6 +4,7 @@
 import type { Answer, Github, Token } from '@sluice/github'
 import { z } from 'zod'
 import { CollectorError } from '../errors.ts'
+import { looksLikeToken } from './token-shape.ts'
 import type { Profile } from './user.ts'
 
 const accountSchema = z.object({
@@ -19,7 +20,7 @@ const loginShape = /^[a-z\d](?:[a-z\d_-]{0,99})$/i
 const reasonCharsMax = 200
 
 export function checkLogin(login: unknown): string {
-  if (typeof login !== 'string' || !loginShape.test(login)) throw new CollectorError('LOGIN_WRONG_SHAPE')
+  if (typeof login !== 'string' || !loginShape.test(login) || looksLikeToken(login)) throw new CollectorError('LOGIN_WRONG_SHAPE')
   return login
 }
 

@@ -8,6 +8,11 @@ const shapes = [/^gh[pousr]_[A-Za-z0-9_]{16,255}$/, /^github_pat_[A-Za-z0-9_]{20
 
 const charsMax = 300
 
+/** What begins like a token, or is one, is no login: it must not be asked for, stored or repeated. */
+export function looksLikeToken(text: string): boolean {
+  return /^(?:gh[pousr]_|github_pat_)/i.test(text) || /^[0-9a-f]{40}$/i.test(text)
+}
+
 /** What is wrong with it; undefined when nothing is. */
 export function findTokenProblem(text: unknown): string | undefined {
   if (typeof text !== 'string') return 'it is no text'

@@ -83,11 +83,20 @@ describe('[C-01] registering', () => {
     ['a token of another', 'bob', ada.token, 'TOKEN_OF_ANOTHER', /belongs to "Ada", not to "bob"/],
     ['a login that does not exist', 'nobody', ada.token, 'LOGIN_UNKNOWN', /knows no "nobody".*belongs to "Ada"/],
     ['a login that cannot exist', 'a/../b', ada.token, 'LOGIN_WRONG_SHAPE', /no login/],
+    ['a token where the login belongs', ada.token, ada.token, 'LOGIN_WRONG_SHAPE', /^(?!.*gh[pous]_\w)/],
   ])('[C-01] %s is refused, and nothing is stored', async ([, login, token, code, message], { engine, users }) => {
     await expect(users.register({ login, token })).rejects.toMatchObject({ code, message: expect.stringMatching(message) })
     expect((await users.list()).items).toEqual([])
     expect(await engine.secrets.list()).toEqual([])
     expect(await requests(engine)).toEqual([])
+  })
+
+  test('[C-01] a token where a login belongs is never looked up, and not repeated', async ({ github, users }) => {
+    const told = await users.find(ada.token).catch((error: Error) => error)
+    expect(told).toMatchObject({ code: 'LOGIN_WRONG_SHAPE' })
+    expect(String(told)).not.toContain(ada.token)
+    await expect(users.register({ login: ada.token, token: ada.token })).rejects.toMatchObject({ code: 'LOGIN_WRONG_SHAPE' })
+    expect(github.asked).toEqual([])
   })
 
   test.for<[string, NonNullable<AccountServer['trouble']>, string]>([

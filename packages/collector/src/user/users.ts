@@ -12,7 +12,7 @@ import { CollectorError } from '../errors.ts'
 import { collectionRequested } from '../request/request-event.ts'
 import { activeStates, ownerOf, runNames, secretOf } from '../request/run-names.ts'
 import { askAccount, checkLogin, checkSameAccount } from './ask-account.ts'
-import { findTokenProblem } from './token-shape.ts'
+import { findTokenProblem, looksLikeToken } from './token-shape.ts'
 import { findUser, insertUser, listUsers, removeUser, storeProfile, trustToken, type User } from './user.ts'
 
 export interface NewUser {
@@ -74,6 +74,7 @@ export class Users {
   }
 
   async find(idOrLogin: number | string): Promise<User | undefined> {
+    if (typeof idOrLogin === 'string' && looksLikeToken(idOrLogin)) throw new CollectorError('LOGIN_WRONG_SHAPE')
     return findUser(this.#engine, idOrLogin)
   }
 

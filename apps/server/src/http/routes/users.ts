@@ -1,6 +1,7 @@
 /**
  * Users: GitHub accounts whose activity is collected. Their tokens go in and never come out.
  */
+import { looksLikeToken } from '@sluice/collector'
 import { z } from 'zod'
 import { byId, done, listOf, paging, text } from '../fields.ts'
 import { notFound } from '../problem.ts'
@@ -8,7 +9,10 @@ import { type AddRoute, answer } from '../route.ts'
 import type { Ground } from './ground.ts'
 import { user } from './user-schemas.ts'
 
-const login = text(100).describe('As GitHub knows it, in any case.')
+/** Refused at the door, so that a token that was put into the wrong field is neither in the audit log nor in an answer. */
+const login = text(100)
+  .refine((login) => !looksLikeToken(login), 'looks like a token; give the login here')
+  .describe('As GitHub knows it, in any case.')
 const token = text(500).describe(
   'A personal access token of this account. It is checked with GitHub, stored sealed, and never shown.',
 )
