@@ -26,6 +26,8 @@ test('[E-19] two processes never lead at one time, and a leader asleep is replac
     terms.push(term)
     const { rows } = await client.query(`select split_part(name, ':', 2)::int as pid from sluice.worker where id = $1`, [worker])
     const sleeper = candidates.find(({ pid }) => pid === rows[0].pid)!
+    // The table knows it first: one that falls asleep before the answer is there has never led.
+    await eventually(() => sleeper.said.filter(({ leadsSince }) => leadsSince).length > stretchesOf(sleeper).length)
     const [stretches, sleepsMs] = [stretchesOf(sleeper).length, performance.now()]
     sleeper.signal('SIGSTOP')
     await eventually(async () => (await leader(client)).term > term)

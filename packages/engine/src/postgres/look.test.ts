@@ -6,11 +6,11 @@ import { defineKind } from '../job/kind.ts'
 const idle = defineKind('idle', { run: () => {} })
 
 test('[O-03] a look that waits too long is ended and says what to do, while work goes on', async ({ engines, client }) => {
-  const engine = engines({ kinds: [idle], lookTime: '40ms' })
+  const engine = engines({ kinds: [idle], lookTime: '900ms' })
   const { id } = await engine.enqueue(idle({}))
   await client.query('begin')
   await client.query('lock table sluice.attempt in access exclusive mode')
-  await expect(engine.attempts(id)).rejects.toMatchObject({ code: 'LOOK_TOO_LONG', message: expect.stringContaining('40 ms') })
+  await expect(engine.attempts(id)).rejects.toMatchObject({ code: 'LOOK_TOO_LONG', message: expect.stringContaining('900 ms') })
   await expect(engine.enqueue(idle({ n: 2 }))).resolves.toMatchObject({ created: true })
   await client.query('rollback')
   await expect(engine.attempts(id)).resolves.toEqual([])
