@@ -144,7 +144,7 @@ export async function setStage(ground: Ground, plan: StagePlan): Promise<Stage> 
       const token = tokens.get(login)
       if (token === undefined) throw new Error(`the simulator has no token of ${login}`)
       const { id } = await collector.users.register({ login, token, collect: false })
-      await collector.users.chooseStrategy(id, plan.strategy)
+      await collector.strategies.switchUser(id, plan.strategy)
       return { id, login }
     },
     async request(people) {

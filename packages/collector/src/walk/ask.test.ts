@@ -65,6 +65,27 @@ test('[C-08] what is left of the budget and what the call did not use are told t
   expect(reports).toEqual([{ remaining: 12, limit: 5_000, resetAt: soon, refund: 1 }])
 })
 
+test('[C-08] after the first refusal of a token nothing is sent with it from this process, though its jobs were claimed before', async ({
+  collecting,
+}) => {
+  const scene = await collecting({ start: false })
+  let sent = 0
+  const refusing = workshop(scene, { type: 'unauthorized', message: 'Bad credentials' } as never)
+  const counting = refusing.through({
+    ...refusing.github,
+    rest: async (call: never) => {
+      sent++
+      return refusing.github.rest(call)
+    },
+  } as Github)
+  const given = { services: { collector: counting }, context: { owner: String(scene.userId), run: 1 } }
+  for (const n of [1, 2, 3])
+    expect(await runHandler(commitStatistics, { collection: 1, run: 1, id: n, sha: 'abc' }, given as never)).toMatchObject({
+      type: 'snooze',
+    })
+  expect(sent).toBe(1)
+})
+
 test('[C-08] a user without rights to itself has no good token, and one that was removed has no job', async ({ collecting }) => {
   const scene = await collecting({ start: false })
   const services = { collector: workshop(scene, { type: 'forbidden', kind: 'permission', message: 'not accessible' } as never) }

@@ -83,7 +83,7 @@ export async function ask<S extends z.ZodType>(
   })
   if (!token) return over(cancel('the user was removed'))
   const reserved = 'points' in call ? call.points : 1
-  const held = workshop.holds.find([job.owner as string, job.lane ?? ''], workshop.settings.now())
+  const held = workshop.holds.find([job.owner as string, job.lane ?? '', tokenOf(token)], workshop.settings.now())
   if (held) {
     job.report({ refund: reserved })
     return over(snooze(held))
@@ -112,6 +112,12 @@ async function send({ github }: Workshop, token: Token, call: Call, signal: Abor
   return github.rest({ token, path, ...(query ? { query } : {}), ...usable, signal })
 }
 
+const refusedMs = 2_000
+
+function tokenOf(token: Token): string {
+  return `token ${fingerprint(token)}`
+}
+
 type Refusal = Exclude<Answer<unknown>, { type: 'ok' | 'not modified' }>
 
 async function conclude(
@@ -133,6 +139,8 @@ async function conclude(
     })
   }
   const refuse = async (message: string): Promise<Outcome> => {
+    // The pause takes a moment to commit; whoever is about to send with this token here must not. Another token is another name.
+    workshop.holds.hold(tokenOf(token), new Date(workshop.settings.now() + refusedMs))
     await refuseToken(workshop.engine, Number(owner), token, message)
     // Its lane is paused by now; with another token it goes on at once.
     return snooze('1s')
