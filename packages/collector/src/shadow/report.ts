@@ -1,6 +1,7 @@
 /** What a comparison tells: how each strategy went, what each stored, and what one has that the other lacks. */
 import type { Strategy } from '../collection/collection.ts'
 import type { Spent } from '../spent/spent.ts'
+import type { UserStatistics } from '../statistics/statistics-store.ts'
 
 export interface ShadowReport {
   readonly sides: readonly ReportedSide[]
@@ -26,24 +27,8 @@ export interface ReportedSide {
   readonly statistics: ShadowStatistics
 }
 
-/** By the same formula as those that count. */
-export interface ShadowStatistics {
-  readonly formula: number
-  readonly repositories: number
-  readonly commits: number
-  readonly additions: number
-  readonly deletions: number
-  readonly countedLines: number
-  readonly activeDays: number
-  readonly longestStreak: number
-  readonly currentStreak: number
-  readonly issuesSolved: number
-  readonly pullRequests: number
-  readonly pullRequestWeight: number
-  readonly activity: number
-  readonly impact: number
-  readonly score: number
-}
+/** By the same formula as those that count, and of nobody. */
+export type ShadowStatistics = Omit<UserStatistics, 'userId' | 'login' | 'run' | 'computedAt'>
 
 export interface NounDifference {
   readonly noun: string
