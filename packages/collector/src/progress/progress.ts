@@ -51,8 +51,10 @@ const paceJobs = 200
 
 export async function findProgress(engine: Engine, userId: number, runId: number): Promise<Progress | undefined> {
   const owner = ownerOf(userId)
-  const [seen, lanes, held, ended, waiting] = await Promise.all([
-    engine.inspect.runProgress(runId),
+  // First, so that whatever it counts as done is no longer counted as waiting by what is read after it.
+  const seen = await engine.inspect.runProgress(runId)
+  if (!seen) return undefined
+  const [lanes, held, ended, waiting] = await Promise.all([
     engine.lanes.list({ owner }),
     engine.owners.find(owner),
     engine.inspect.jobs({ run: runId, state: 'succeeded' }, { limit: paceJobs }),
@@ -62,7 +64,6 @@ export async function findProgress(engine: Engine, userId: number, runId: number
       resources.map((resource) => laneOf(userId, resource)),
     ),
   ])
-  if (!seen) return undefined
   const { run } = seen
   const quota = resources.map((resource) => {
     const name = laneOf(userId, resource)
