@@ -137,6 +137,32 @@ begin
   end loop;
 end $$;
 
+-- Jobs ended well, one entry of `runs` for each. Most of the time that is all there is to it: the run goes on. Its first job has ended by then and its finalizer
+-- has not come, so who they were does not matter. Answers the runs that need the long way, for which nothing was counted; their rows are locked as well.
+create function sluice.count_down(runs bigint[]) returns bigint[]
+language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan
+as $$
+declare
+  keys bigint[];
+  counted bigint[];
+begin
+  if runs[1] = all(runs) then
+    update sluice.run r set pending = r.pending - cardinality(runs), succeeded = r.succeeded + cardinality(runs)
+    where r.id = runs[1] and r.state = 'running' and r.pending > cardinality(runs);
+    return case when found then '{}' else runs[1:1] end;
+  end if;
+  keys := array(select distinct u.run from unnest(runs) as u(run));
+  perform from sluice.run r where r.id = any(keys) order by r.id for no key update;
+  with counted as (
+    update sluice.run r set pending = r.pending - c.jobs, succeeded = r.succeeded + c.jobs
+    from (select u.run, count(*)::integer as jobs from unnest(runs) as u(run) group by u.run) c
+    where r.id = any(keys) and r.id = c.run and r.state = 'running' and r.pending > c.jobs
+    returning r.id)
+  select array_agg(c.id) into counted from counted c;
+  return array(select unnest(keys) except select unnest(counted));
+end $$;
+
 -- What ends with a run, in the same transaction.
 create function sluice.tell_run_end(in_run bigint) returns void
 language plpgsql

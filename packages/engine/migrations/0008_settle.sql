@@ -67,6 +67,7 @@ declare
   lanes sluice.lane_change[];
   runs bigint[];
   jobs bigint[];
+  look bigint[];
   ended sluice.run_end[];
 begin
   -- Only the columns that are needed, and read once beside the ledger: most jobs have neither lane nor run, and a settle of those takes a tenth less than
@@ -94,16 +95,18 @@ begin
     lanes := (select array_agg(row(l.lane, l.jobs, l.cost, 0, l.jobs, 0)::sluice.lane_change)
               from (select u.lane, count(*)::integer as jobs, sum(u.cost)::integer as cost from unnest(laned, costs) as u(lane, cost) group by u.lane) l);
   end if;
+  if last and lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
   if runs is not null then
-    ended := (select array_agg(row(r.run, 'succeeded', r.jobs)::sluice.run_end)
-              from (select u.run, array_agg(u.id) as jobs from unnest(runs, jobs) as u(run, id) group by u.run) r);
+    look := case when last then sluice.count_down(runs) else runs end;
+    if look <> '{}' then
+      ended := (select array_agg(row(r.run, 'succeeded', r.jobs)::sluice.run_end)
+                from (select u.run, array_agg(u.id) as jobs from unnest(runs, jobs) as u(run, id) where u.run = any(look) group by u.run) r);
+      if last then perform sluice.end_in_runs(ended, null); end if;
+    end if;
   end if;
   if not last then
     in_lanes := to_jsonb(lanes);
     in_runs := to_jsonb(ended);
-  else
-    if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
-    if ended is not null then perform sluice.end_in_runs(ended, null); end if;
   end if;
   stale := case when cardinality(settled) = cardinality(ids) then '{}' else array(select unnest(ids) except select unnest(settled)) end;
 end $$;

@@ -16,6 +16,7 @@ export class ClaimGate {
   readonly #onClosed: () => void
   #secondLookMs = Number.POSITIVE_INFINITY
   #underWay = 0
+  #claimed = false
   #auditing: Promise<boolean> | undefined
   #waiting: (() => void)[] = []
 
@@ -49,6 +50,7 @@ export class ClaimGate {
   async pass<C, T>(claim: () => Promise<C>, admit: (claims: C) => T): Promise<T> {
     while (this.#auditing) await this.#auditing
     this.#underWay++
+    this.#claimed = true
     try {
       return admit(await claim())
     } catch (error) {
@@ -69,6 +71,8 @@ export class ClaimGate {
     while (this.#underWay > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     // Whoever asks for one from here on gets another: this one may have looked before.
     this.auditDue = false
+    // Whoever never claimed holds nothing, and need not walk through a long queue to find that out before its first job.
+    if (!this.#claimed) return true
     try {
       await this.#audit()
       return true
