@@ -4,6 +4,8 @@
 
 create type sluice.job_state as enum ('scheduled', 'ready', 'paused', 'running', 'failed', 'succeeded', 'canceled');
 
+create type sluice.key_rule as enum ('end', 'start', 'again');
+
 create type sluice.lane_change as (lane text, jobs integer, cost integer, refund integer, good integer, bad integer);
 
 create type sluice.offered_job as (id bigint, pool text, lane text, priority smallint, rank bigint, cost smallint, due_ms double precision);
@@ -68,7 +70,7 @@ END) stored,
   rank bigint not null,
   payload jsonb not null,
   key text collate "C",
-  key_rule text,
+  key_rule sluice.key_rule,
   after_key text collate "C",
   parent bigint,
   root bigint,
@@ -92,11 +94,10 @@ CASE
     ELSE NULL::text
 END) stored,
   constraint job_pkey PRIMARY KEY (id),
-  constraint job_is_live CHECK ((state <> ALL (ARRAY['succeeded'::sluice.job_state, 'canceled'::sluice.job_state]))),
-  constraint job_key_has_a_rule CHECK (((key IS NULL) OR ((key_rule IS NOT NULL) AND (key_rule = ANY (ARRAY['end'::text, 'start'::text, 'again'::text]))))),
+  constraint job_is_live CHECK ((state < 'succeeded'::sluice.job_state)),
+  constraint job_key_has_a_rule CHECK (((key IS NULL) OR (key_rule IS NOT NULL))),
   constraint job_runs_on_a_worker CHECK (((state = 'running'::sluice.job_state) = (worker IS NOT NULL))),
-  constraint job_scheduled_has_a_time CHECK (((state <> 'scheduled'::sluice.job_state) OR (run_at IS NOT NULL))),
-  constraint job_trace_is_a_traceparent CHECK ((length(trace) = 55))
+  constraint job_scheduled_has_a_time CHECK (((state <> 'scheduled'::sluice.job_state) OR (run_at IS NOT NULL)))
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=10000, autovacuum_vacuum_cost_delay=0);
 CREATE UNIQUE INDEX job_after_key ON sluice.job USING btree (after_key) WHERE (after_key IS NOT NULL);
 CREATE INDEX job_due ON sluice.job USING btree (run_at) WHERE (shelf = 'scheduled'::sluice.job_state);
@@ -131,7 +132,7 @@ create table sluice.job_ledger (
   finished_at timestamp with time zone not null,
   error jsonb,
   trace text collate "C",
-  constraint job_ledger_state_check CHECK ((state = ANY (ARRAY['succeeded'::sluice.job_state, 'failed'::sluice.job_state, 'canceled'::sluice.job_state])))
+  constraint job_ledger_state_check CHECK ((state >= 'failed'::sluice.job_state))
 ) partition by RANGE (finished_at);
 CREATE INDEX job_ledger_canceled ON ONLY sluice.job_ledger USING btree (id) WHERE (state = 'canceled'::sluice.job_state);
 CREATE INDEX job_ledger_failed ON ONLY sluice.job_ledger USING btree (id) WHERE (state = 'failed'::sluice.job_state);
@@ -1121,6 +1122,34 @@ begin
                                             (select c.budget_limit - c.budget_floor from sluice.class_of(lane) c)) end;
 end $function$;
 
+CREATE OR REPLACE FUNCTION sluice.count_down(runs bigint[])
+ RETURNS bigint[]
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET jit TO 'off'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+declare
+  keys bigint[];
+  counted bigint[];
+begin
+  if runs[1] = all(runs) then
+    update sluice.run r set pending = r.pending - cardinality(runs), succeeded = r.succeeded + cardinality(runs)
+    where r.id = runs[1] and r.state = 'running' and r.pending > cardinality(runs);
+    return case when found then '{}' else runs[1:1] end;
+  end if;
+  keys := array(select distinct u.run from unnest(runs) as u(run));
+  perform from sluice.run r where r.id = any(keys) order by r.id for no key update;
+  with counted as (
+    update sluice.run r set pending = r.pending - c.jobs, succeeded = r.succeeded + c.jobs
+    from (select u.run, count(*)::integer as jobs from unnest(runs) as u(run) group by u.run) c
+    where r.id = any(keys) and r.id = c.run and r.state = 'running' and r.pending > c.jobs
+    returning r.id)
+  select array_agg(c.id) into counted from counted c;
+  return array(select unnest(keys) except select unnest(counted));
+end $function$;
+
 CREATE OR REPLACE FUNCTION sluice.count_ends(in_lanes jsonb, said jsonb, in_runs jsonb, added jsonb)
  RETURNS void
  LANGUAGE plpgsql
@@ -1388,9 +1417,7 @@ begin
   if enqueue.max_attempts not between 1 and 1000 then
     perform sluice.refuse('SL002', 'max_attempts must be between 1 and 1000', 'Leave it out to take it from the kind.');
   end if;
-  if enqueue.trace !~ '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' then
-    perform sluice.refuse('SL002', 'trace must be a W3C traceparent', 'Like 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01, or leave it out.');
-  end if;
+  perform sluice.refuse_trace(enqueue.trace);
   if enqueue.run_at is not null and enqueue.delay is not null then
     perform sluice.refuse('SL002', 'run_at and delay contradict each other', 'Give one of them.');
   end if;
@@ -1431,7 +1458,7 @@ begin
     begin
       with fresh as (
         insert into sluice.job (id, kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
-        select x.id, in_kind, k.pool, k.cost, k.state, k.priority, k.rank, x.payload, x.full_key, case when x.full_key is not null then 'end' end,
+        select x.id, in_kind, k.pool, k.cost, k.state, k.priority, k.rank, x.payload, x.full_key, case when x.full_key is not null then 'end' end::sluice.key_rule,
                k.max_attempts, at, in_trace
         from (select nextval('sluice.job_id_seq') as id, p.value as payload,      -- ids in the order of the payloads
                      case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, p.value) end as full_key,
@@ -1467,7 +1494,7 @@ begin
   insert into sluice.job as j (kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
   select in_kind, k.pool, k.cost, case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused' else 'ready' end::sluice.job_state,
          k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
-         case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, in_payload) end, case when k.dedupe is not null then 'end' end,
+         case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, in_payload) end, case when k.dedupe is not null then 'end' end::sluice.key_rule,
          k.max_attempts, at, in_trace
   from sluice.kind k, sluice.setting s
   where k.name = in_kind and k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep'
@@ -1531,7 +1558,7 @@ begin
   fresh as (
     insert into sluice.job (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, parent, root, run, event, max_attempts, run_at, created_at, trace)
     select id, kind, pool, lane, cost, owner, state, priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
-           case when mode = 'keep' then full_key end, case when mode = 'keep' then 'end' end, parent, root, run, event, max_attempts,
+           case when mode = 'keep' then full_key end, case when mode = 'keep' then 'end' end::sluice.key_rule, parent, root, run, event, max_attempts,
            case when due_at > at then due_at end, at, trace
     from input
     where unique_for is null and (mode is null or mode = 'keep' or (mode = 'once' and id in (select job from once)))
@@ -1575,7 +1602,7 @@ declare
   at timestamptz := sluice.now();
   full_key text := case when enqueue_one.mode is not null
                         then sluice.dedupe_key(enqueue_one.kind, enqueue_one.key, enqueue_one.owner, enqueue_one.payload) end;
-  rule text := case enqueue_one.mode when 'keep' then 'end' when 'again' then 'again' else 'start' end;
+  rule sluice.key_rule := case enqueue_one.mode when 'keep' then 'end' when 'again' then 'again' else 'start' end;
   step integer := (select priority_step_ms from sluice.setting);
   paused boolean := exists (select from sluice.pause p where p.scope = 'kind' and p.name = enqueue_one.kind);
   due timestamptz := coalesce(enqueue_one.run_at, at);
@@ -2499,6 +2526,7 @@ begin
     perform sluice.refuse('SL003', format('payload of event "%s" is over the limit of %s bytes', publish.type, bytes_max),
                           'Store the data elsewhere and publish a reference to it.');
   end if;
+  perform sluice.refuse_trace(publish.trace);
   ids := sluice.publish_many(jsonb_build_array(jsonb_build_object(
     'type', publish.type, 'payload', coalesce(publish.payload, '{}'), 'owner', publish.owner, 'cause', publish.cause, 'job', publish.job, 'trace', publish.trace,
     'run', (select j.run from sluice.job j where j.id = publish.job))));
@@ -2603,6 +2631,12 @@ CREATE OR REPLACE FUNCTION sluice.refuse_kind(name text)
  LANGUAGE sql
 AS $function$ select sluice.refuse('SL001', format('unknown kind "%s"', name),
                            'Start a process that defines this kind once (it registers the kind), or correct the name.') $function$;
+
+CREATE OR REPLACE FUNCTION sluice.refuse_trace(trace text)
+ RETURNS text
+ LANGUAGE sql
+AS $function$ select sluice.refuse('SL002', 'trace must be a W3C traceparent', 'Like 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01, or leave it out.')
+      where trace !~ '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' $function$;
 
 CREATE OR REPLACE FUNCTION sluice.register_lane_classes(classes jsonb)
  RETURNS void
@@ -3056,6 +3090,7 @@ declare
   lanes sluice.lane_change[];
   runs bigint[];
   jobs bigint[];
+  look bigint[];
   ended sluice.run_end[];
 begin
   -- Only the columns that are needed, and read once beside the ledger: most jobs have neither lane nor run, and a settle of those takes a tenth less than
@@ -3083,16 +3118,18 @@ begin
     lanes := (select array_agg(row(l.lane, l.jobs, l.cost, 0, l.jobs, 0)::sluice.lane_change)
               from (select u.lane, count(*)::integer as jobs, sum(u.cost)::integer as cost from unnest(laned, costs) as u(lane, cost) group by u.lane) l);
   end if;
+  if last and lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
   if runs is not null then
-    ended := (select array_agg(row(r.run, 'succeeded', r.jobs)::sluice.run_end)
-              from (select u.run, array_agg(u.id) as jobs from unnest(runs, jobs) as u(run, id) group by u.run) r);
+    look := case when last then sluice.count_down(runs) else runs end;
+    if look <> '{}' then
+      ended := (select array_agg(row(r.run, 'succeeded', r.jobs)::sluice.run_end)
+                from (select u.run, array_agg(u.id) as jobs from unnest(runs, jobs) as u(run, id) where u.run = any(look) group by u.run) r);
+      if last then perform sluice.end_in_runs(ended, null); end if;
+    end if;
   end if;
   if not last then
     in_lanes := to_jsonb(lanes);
     in_runs := to_jsonb(ended);
-  else
-    if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
-    if ended is not null then perform sluice.end_in_runs(ended, null); end if;
   end if;
   stale := case when cardinality(settled) = cardinality(ids) then '{}' else array(select unnest(ids) except select unnest(settled)) end;
 end $function$;

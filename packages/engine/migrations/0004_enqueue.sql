@@ -10,6 +10,11 @@ language sql volatile
 as $$ select sluice.refuse('SL001', format('unknown kind "%s"', name),
                            'Start a process that defines this kind once (it registers the kind), or correct the name.') $$;
 
+create function sluice.refuse_trace(trace text) returns text
+language sql volatile
+as $$ select sluice.refuse('SL002', 'trace must be a W3C traceparent', 'Like 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01, or leave it out.')
+      where trace !~ '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' $$;
+
 -- Smaller rank goes first. A job can be overtaken only by jobs that became ready less than (difference of priority x step) after it.
 create function sluice.rank(ready_at timestamptz, priority integer, step_ms integer) returns bigint
 language sql stable
@@ -58,7 +63,7 @@ declare
   at timestamptz := sluice.now();
   full_key text := case when enqueue_one.mode is not null
                         then sluice.dedupe_key(enqueue_one.kind, enqueue_one.key, enqueue_one.owner, enqueue_one.payload) end;
-  rule text := case enqueue_one.mode when 'keep' then 'end' when 'again' then 'again' else 'start' end;
+  rule sluice.key_rule := case enqueue_one.mode when 'keep' then 'end' when 'again' then 'again' else 'start' end;
   step integer := (select priority_step_ms from sluice.setting);
   paused boolean := exists (select from sluice.pause p where p.scope = 'kind' and p.name = enqueue_one.kind);
   due timestamptz := coalesce(enqueue_one.run_at, at);
@@ -178,9 +183,7 @@ begin
   if enqueue.max_attempts not between 1 and 1000 then
     perform sluice.refuse('SL002', 'max_attempts must be between 1 and 1000', 'Leave it out to take it from the kind.');
   end if;
-  if enqueue.trace !~ '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' then
-    perform sluice.refuse('SL002', 'trace must be a W3C traceparent', 'Like 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01, or leave it out.');
-  end if;
+  perform sluice.refuse_trace(enqueue.trace);
   if enqueue.run_at is not null and enqueue.delay is not null then
     perform sluice.refuse('SL002', 'run_at and delay contradict each other', 'Give one of them.');
   end if;
@@ -253,7 +256,7 @@ begin
   fresh as (
     insert into sluice.job (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, parent, root, run, event, max_attempts, run_at, created_at, trace)
     select id, kind, pool, lane, cost, owner, state, priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
-           case when mode = 'keep' then full_key end, case when mode = 'keep' then 'end' end, parent, root, run, event, max_attempts,
+           case when mode = 'keep' then full_key end, case when mode = 'keep' then 'end' end::sluice.key_rule, parent, root, run, event, max_attempts,
            case when due_at > at then due_at end, at, trace
     from input
     where unique_for is null and (mode is null or mode = 'keep' or (mode = 'once' and id in (select job from once)))

@@ -110,6 +110,7 @@ begin
     perform sluice.refuse('SL003', format('payload of event "%s" is over the limit of %s bytes', publish.type, bytes_max),
                           'Store the data elsewhere and publish a reference to it.');
   end if;
+  perform sluice.refuse_trace(publish.trace);
   ids := sluice.publish_many(jsonb_build_array(jsonb_build_object(
     'type', publish.type, 'payload', coalesce(publish.payload, '{}'), 'owner', publish.owner, 'cause', publish.cause, 'job', publish.job, 'trace', publish.trace,
     'run', (select j.run from sluice.job j where j.id = publish.job))));

@@ -197,4 +197,5 @@ test('[O-07] what is no traceparent is refused, in TypeScript and in SQL', async
   const sweep = defineRun('sweep', { plan: () => {} })
   await expect(engine.runs.start(sweep({}), { trace: 'nonsense' })).rejects.toThrow(/trace/)
   await expect(client.query(`select sluice.enqueue('job', trace => 'nonsense')`)).rejects.toThrow(/traceparent/)
+  await expect(client.query(`select sluice.publish('told', trace => 'nonsense')`)).rejects.toThrow(/traceparent/)
 })
