@@ -9,6 +9,7 @@ import type { OracleSummary } from '@sluice/github-sim'
 import type { FreshPlace, Ground } from '../../ground.ts'
 import { monotonicMs, pause } from '../../measure/clock.ts'
 import { startChild } from '../../processes/start-child.ts'
+import { startWorkerCommand } from '../../processes/worker-command.ts'
 import { prove } from '../../proof.ts'
 import { type CollectInput, openCollector } from '../../roles/collect-github.ts'
 import type { SimulateInput } from '../../roles/simulate-github.ts'
@@ -46,6 +47,8 @@ export interface Stage {
   ask<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
   /** A worker process that is ready to claim and does not yet. */
   hire(): Promise<Worker>
+  /** The command that people start, on the Node that they have, with its defaults. It claims at once; `stop` answers what it held at most. */
+  command(): Promise<{ stop(): Promise<number> }>
   /** So many that claim. */
   staff(workers: number): Promise<Worker[]>
   /** Over HTTP, as people do; nothing is collected yet. */
@@ -127,6 +130,14 @@ export async function setStage(ground: Ground, plan: StagePlan): Promise<Stage> 
     })
   }
 
+  const command = (): Promise<{ stop(): Promise<number> }> =>
+    startWorkerCommand({
+      DATABASE_URL: databaseUrl,
+      SLUICE_MASTER_KEY: input.masterKey,
+      GITHUB_API_URL: sim.url,
+      SLUICE_COLLECT_DAILY: 'off',
+    })
+
   const stage: Stage = {
     databaseUrl,
     strategy: plan.strategy,
@@ -135,6 +146,7 @@ export async function setStage(ground: Ground, plan: StagePlan): Promise<Stage> 
     collector,
     ask,
     hire,
+    command,
     async staff(workers) {
       const hired = await Promise.all(Array.from({ length: workers }, hire))
       await Promise.all(hired.map((worker) => worker.start()))
