@@ -91,7 +91,7 @@ function handOver() {
   if (node !== brought)
     say(`no Node from npm for ${process.platform} ${process.arch}; using ${process.version}, and the peers want 22.18 or newer`)
   // What people start is measured on the Node that they have: this one.
-  const env = { ...process.env, SLUICE_BENCH_NODE: process.execPath }
+  const env = { ...process.env, BENCH_NODE: process.execPath }
   const main = spawn(node, [join(folder, 'main.ts'), ...given], { stdio: 'inherit', env })
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => main.kill(signal))
   main.once('exit', (code, signal) => process.exit(signal ? 1 : code))

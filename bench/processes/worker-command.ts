@@ -9,8 +9,9 @@ import { fileURLToPath } from 'node:url'
 const program = fileURLToPath(new URL('../../apps/cli/bin/sluice.js', import.meta.url))
 
 export async function startWorkerCommand(variables: Record<string, string>): Promise<{ stop(): Promise<number> }> {
-  const node = process.env.SLUICE_BENCH_NODE ?? process.execPath
-  const env = { ...process.env, ...variables }
+  const node = process.env.BENCH_NODE ?? process.execPath
+  const { SLUICE_BENCH_USERS: _, ...rest } = process.env
+  const env = { ...rest, ...variables }
   const worker = spawn(node, [program, 'worker', '--health-port', '0', '--log-level', 'warn', '--json'], {
     stdio: ['ignore', 'pipe', 2],
     env,
