@@ -18,8 +18,8 @@ export async function startWorkerCommand(variables: Record<string, string>): Pro
   })
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   // With --json it says one line when it is ready.
-  await Promise.race([new Promise((resolve) => worker.stdout.once('data', resolve)), ended])
-  worker.stdout.resume()
+  await Promise.race([new Promise((resolve) => worker.stdout?.once('data', resolve)), ended])
+  worker.stdout?.resume()
   if (worker.exitCode !== null) throw new Error('sluice worker ended at once, see above')
   return {
     async stop() {
