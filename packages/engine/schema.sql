@@ -702,7 +702,7 @@ CREATE OR REPLACE FUNCTION sluice.claim(in_pool text, in_worker bigint, slots in
 AS $function$
 #variable_conflict use_column
 declare
-  skip text[] := unknown_kinds;
+  skip text[];
   closed boolean;
   owned boolean;
   at timestamptz := sluice.now();
@@ -710,15 +710,15 @@ declare
   -- Here and not by "perform": what is assigned needs no statement of its own, and a claim of one job consists of little else.
   commits constant text := set_config('synchronous_commit', 'off', true);
 begin
-  select unknown_kinds || coalesce(array_agg(p.name) filter (where p.scope = 'kind'), '{}'), coalesce(bool_or(p.scope = 'pool' and p.name = in_pool), false),
-         exists (select from sluice.owner)
-  into skip, closed, owned
-  from sluice.pause p;
-  if closed then return; end if;
   -- The rescuer deletes the row of a dead process together with its claims: whoever holds the row cannot be rescued in between, and whoever finds
   -- it gone claims nothing.
-  perform from sluice.worker w where w.id = in_worker for key share;
-  if not found then return; end if;
+  select unknown_kinds || array(select p.name from sluice.pause p where p.scope = 'kind'), exists (select from sluice.pause p where p.scope = 'pool' and p.name = in_pool),
+         exists (select from sluice.owner)
+  into skip, closed, owned
+  from sluice.worker w
+  where w.id = in_worker
+  for key share of w;
+  if closed is not false then return; end if;
   if owned then perform sluice.move_owned(in_pool, since); end if;
   return query
   update sluice.job j
