@@ -6,6 +6,10 @@
  * is ever a test: test sources are compiled for their types and for the child programs only.
  */
 import { defineConfig } from 'vitest/config'
+import { memoryFolder } from './test/support/memory-folder.ts'
+
+const memory = process.env['TMPDIR'] ? undefined : memoryFolder()
+if (memory) process.env['TMPDIR'] = memory
 
 const source = {
   resolve: { conditions: ['@sluice/source'] },
@@ -14,7 +18,10 @@ const source = {
 const exclude = ['**/node_modules/**', '**/dist/**']
 
 export default defineConfig({
+  ...source,
   test: {
+    // One server for all projects.
+    globalSetup: ['test/support/server.ts'],
     reporters: ['default', 'json'],
     outputFile: { json: '.reports/vitest.json' },
     sequence: { shuffle: true },
@@ -27,7 +34,6 @@ export default defineConfig({
           name: 'unit',
           include: ['{packages,apps}/*/src/**/*.test.ts', 'test/*.test.ts'],
           exclude: [...exclude, 'test/tidy.test.ts'],
-          globalSetup: ['test/support/server.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,
         },
@@ -38,7 +44,6 @@ export default defineConfig({
           name: 'guarantees',
           include: ['test/guarantees/**/*.test.ts'],
           exclude,
-          globalSetup: ['test/support/server.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
@@ -49,7 +54,6 @@ export default defineConfig({
           name: 'check',
           include: ['test/check/**/*.test.ts', 'test/tidy.test.ts'],
           exclude,
-          globalSetup: ['test/support/server.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
