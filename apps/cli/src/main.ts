@@ -10,6 +10,12 @@ import { Output } from './session/output.ts'
 import { buildProgram } from './session/program.ts'
 import { Session } from './session/session.ts'
 
+/**
+ * `pg` asks `navigator` whether it runs in a worker of Cloudflare. Node has one since version 21; where there is none, `pg` makes a `Response` to find
+ * out, which loads Node's whole HTTP client: a tenth of a quick command.
+ */
+if (!('navigator' in globalThis)) Object.defineProperty(globalThis, 'navigator', { value: { userAgent: 'Node.js' } })
+
 export async function main(process: NodeJS.Process): Promise<void> {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
   let code: number = exit.ok

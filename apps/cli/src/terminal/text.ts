@@ -2,7 +2,8 @@
  * Text on a terminal: how wide it is, how it is cut, and what must not get there. Names and messages come from anybody, so
  * control characters, which could move the cursor or change the colours, are shown instead of sent.
  */
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
+/** Made for the first text that is not plain ASCII, because making it takes a while. */
+let segmenter: Intl.Segmenter | undefined
 const wide =
   /^(?:\p{Emoji_Presentation}|[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{20000}-\u{3FFFD}])/u
 /** Control characters, and those that turn the direction of the text around. */
@@ -25,19 +26,24 @@ function escape(one: string): string {
   return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16)}`
 }
 
+function* graphemes(text: string): Iterable<string> {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
+  for (const { segment } of segmenter.segment(text)) yield segment
+}
+
 /** Columns that it takes. Colours take none. */
 export function widthOf(text: string): number {
   const bare = text.replace(painted, '')
   if (/^[\x20-\x7E]*$/.test(bare)) return bare.length
   let width = 0
-  for (const { segment } of segmenter.segment(bare)) width += wide.test(segment) ? 2 : 1
+  for (const segment of graphemes(bare)) width += wide.test(segment) ? 2 : 1
   return width
 }
 
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   let [kept, used] = ['', 0]
-  for (const { segment } of segmenter.segment(text)) {
+  for (const segment of graphemes(text)) {
     const next = used + widthOf(segment)
     if (next > width - 1) break
     kept += segment
@@ -62,7 +68,7 @@ export function wrap(text: string, width: number): string[] {
     }
     line = line === '' ? word : `${line} ${word}`
     while (widthOf(line) > width) {
-      const head = [...segmenter.segment(line)].map(({ segment }) => segment)
+      const head = [...graphemes(line)]
       let piece = ''
       while (head[0] !== undefined && widthOf(piece + head[0]) <= width) piece += head.shift()
       lines.push(piece)
