@@ -21,6 +21,7 @@ export async function enqueueJob({ session, args: [name = ''], options }: Call):
   const kinds = [ping, ...modules.kinds, ...modules.runs.flatMap(({ kinds }) => kinds)]
   const { engine } = await session.system()
   const kind = kinds.find(({ kindName }) => kindName === name) ?? name
+  session.stopsInOrder = options['wait'] === true // before there is a job: whoever interrupts is told that it goes on
   const { id, created } = await engine.enqueue({ kind, payload, options: jobOptions(options) })
   if (options['wait'] !== true) {
     session.output.answer({ id, created }, () =>
@@ -44,7 +45,6 @@ function jobOptions(options: Readonly<Record<string, unknown>>): JobOptions {
 }
 
 async function waitForEnd(session: Session, engine: Engine, id: number): Promise<Job> {
-  session.stopsInOrder = true
   const line = new StatusLine(session.process.stderr, session.output.side)
   try {
     for await (const _ of follow(engine, { topics: ['jobs'], beatMs, signal: session.interrupted })) {

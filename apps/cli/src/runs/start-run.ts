@@ -25,6 +25,7 @@ export async function startRun({ session, args: [name = ''], options }: Call): P
     typeof kind === 'string'
       ? { kind, payload, ...(owner === undefined ? {} : { owner }) }
       : kind(payload, owner === undefined ? {} : { owner })
+  session.stopsInOrder = options['wait'] === true // before there is a run: whoever interrupts is told that it goes on
   const run = await engine.runs.start(request, { trigger: 'command line' })
   if (options['wait'] !== true) {
     session.output.answer(run, () => `Run ${run.id} is started.`)
@@ -37,7 +38,6 @@ export async function startRun({ session, args: [name = ''], options }: Call): P
 }
 
 async function waitForRun(session: Session, engine: Engine, id: number): Promise<Run> {
-  session.stopsInOrder = true
   const bar = new Bar(session.process.stderr, session.output.side)
   try {
     for await (const _ of follow(engine, { topics: ['runs', 'jobs'], beatMs, restMs, signal: session.interrupted })) {
