@@ -108,13 +108,14 @@ test('[E-12] [E-21] a lane with a million jobs closes, opens, pauses and gets a 
   await scene.changeOwner('ann', { cap: 50 })
   await fill(scene.client, jobs, 1)
   await scene.client.query(`update sluice.lane set owner = 'ann'`)
+  const filler = (await scene.client.query<{ xmin: string }>('select xmin::text from sluice.job limit 1')).rows[0]!.xmin
   const touched = async (): Promise<unknown> =>
     (
       await scene.client.query(
-        `select count(*)::int as jobs, count(distinct xmin::text)::int as writers, max(xmin::text::bigint) as last from sluice.job`,
+        `select count(*)::int as jobs, count(*) filter (where xmin <> $1::xid)::int as touched from sluice.job`,
+        [filler],
       )
     ).rows[0]
-  const before = await touched()
   const deeds: [what: string, text: string, values: unknown[]][] = [
     ['pause', 'select sluice.change_lane($1, $2)', ['lane:1', '{"paused": "later"}']],
     ['park', `select id from sluice.claim_laned('light', ${worker}, 10, 0, 16, '{}')`, []],
@@ -131,7 +132,7 @@ test('[E-12] [E-21] a lane with a million jobs closes, opens, pauses and gets a 
     const { plans } = await explainer.explain(`test_${what}`, text, values, [], tables)
     for (const { text, plan } of plans) expect(complaints(plan), `${what}: ${text}\n${show(plan)}`).toEqual([])
     await scene.client.query(text, values)
-    expect(await touched(), what).toEqual(before)
+    expect(await touched(), what).toEqual({ jobs, touched: 0 })
   }
   expect(await scene.lane('lane:1')).toMatchObject({ shut: true, in_flight: 20 })
 })
