@@ -6,6 +6,7 @@
  * is ever a test: test sources are compiled for their types and for the child programs only.
  */
 import { defineConfig } from 'vitest/config'
+import { FileOrder } from './test/support/file-order.ts'
 import { memoryFolder } from './test/support/memory-folder.ts'
 
 const memory = process.env['TMPDIR'] ? undefined : memoryFolder()
@@ -24,7 +25,7 @@ export default defineConfig({
     globalSetup: ['test/support/server.ts'],
     reporters: ['default', 'json'],
     outputFile: { json: '.reports/vitest.json' },
-    sequence: { shuffle: true },
+    sequence: { shuffle: true, sequencer: FileOrder },
     // On two cores Vitest would run one file at a time, and most files wait: for leases, for processes, for PostgreSQL.
     maxWorkers: 2,
     projects: [
@@ -34,6 +35,7 @@ export default defineConfig({
           name: 'unit',
           include: ['{packages,apps}/*/src/**/*.test.ts', 'test/*.test.ts'],
           exclude: [...exclude, 'test/tidy.test.ts'],
+          restoreMocks: true,
           testTimeout: 30_000,
           hookTimeout: 60_000,
         },

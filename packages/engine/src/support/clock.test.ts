@@ -7,6 +7,7 @@ beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
 })
 afterEach(() => {
+  vi.restoreAllMocks() // first: what a spy on a timer gives back is the timer that it found, a false one
   vi.useRealTimers()
 })
 
