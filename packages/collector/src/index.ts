@@ -7,7 +7,7 @@ export { type ExportFormat, exportFormats } from './export/line.ts'
 export { type ExportWhat, exportable } from './export/sources.ts'
 export { collectorMigrations } from './migrations.ts'
 export { type CollectorOptions, type CollectorParts, collectorParts } from './parts.ts'
-export type { KindProgress, Progress, Quota } from './progress/progress.ts'
+export type { JobCounts, KindProgress, Progress, Quota } from './progress/progress.ts'
 export { collectionRequested, type Trigger } from './request/request-event.ts'
 export { runNames } from './request/run-names.ts'
 export type {

@@ -25,7 +25,7 @@ export async function collectUser({ session, args: [login = ''], options }: Call
   const ended = await watchCollection(session, collecting, user, ({ run }) => run.id === joined || run.id !== before)
   if (!ended) return interrupted(session, user, collecting)
   await tellEnd(session, collector, user, ended)
-  return ended.run.state === 'completed' && ended.kinds.every(({ failed }) => failed === 0) ? exit.ok : exit.failure
+  return ended.run.state === 'completed' && ended.jobs.failed === 0 ? exit.ok : exit.failure
 }
 
 /** Whoever is new is requested together with their registration. */

@@ -31,6 +31,12 @@ describe('[C-14] sluice collect', () => {
       statistics: { commits: expect.any(Number), score: expect.any(Number) },
     })
     expect(said.out + said.err).not.toContain(token)
+    // Every view counts the same jobs: the plan and whatever it led to, without the finalizer.
+    const { jobs, kinds, run: ended } = lines.at(-1)
+    expect(jobs).toMatchObject({ done: jobs.total, failed: 0 })
+    expect(kinds.reduce((sum: number, { total }: { total: number }) => sum + total, 0)).toBe(jobs.total)
+    const shown = JSON.parse((await sluice(['runs', 'show', String(ended.id), '--json'], { env })).out)
+    expect(shown).toMatchObject({ total: jobs.total, succeeded: jobs.total, progress: { looked: { rows: jobs.total } } })
     const before = sim.oracle.summary().units
     const again = await sluice(['collect', 'ACORN'], { env: { ...env, GITHUB_TOKEN: undefined } })
     expect(again, again.err).toMatchObject({ code: 0, out: expect.stringMatching(/^Run \d+ completed in .*\nacorn scores /) })

@@ -1,7 +1,7 @@
 /**
  * A collection in words and bars: how far each kind is, what is left of the quota, when it may end. Pure: the same progress gives the same lines.
  */
-import type { Progress } from '@sluice/collector'
+import { type JobCounts, type Progress, runNames } from '@sluice/collector'
 import { drawBar } from '../terminal/live-lines.ts'
 import type { Colour, Terminal } from '../terminal/terminal.ts'
 import { cut, pad, plain, widthOf } from '../terminal/text.ts'
@@ -12,6 +12,7 @@ const barMax = 40
 
 /** In the order in which one leads to the next; kinds that are not named here come last. */
 const order = [
+  'plan',
   'profile',
   'events',
   'repositories',
@@ -22,22 +23,19 @@ const order = [
   'pull requests',
   'own pull requests',
 ]
-/** The run's own jobs, which plan it and count the score. */
-const isOwnJob = (kind: string): boolean => kind.startsWith('collector.collect')
-
 export const count = (value: number): string => value.toLocaleString('en-US')
 
 export const many = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? '' : 's'}`
 
-/** `github.commit-statistics` → `commit statistics`. */
+/** `github.commit-statistics` → `commit statistics`; the run's own job plans it. */
 function labelOf(kind: string): string {
+  if (kind === runNames.collect) return 'plan'
   return plain(kind.slice(kind.indexOf('.') + 1)).replaceAll('-', ' ')
 }
 
-export function doneOf({ kinds }: Pick<Progress, 'kinds'>): string {
-  const sum = (pick: (one: Progress['kinds'][number]) => number): number => kinds.reduce((all, one) => all + pick(one), 0)
-  const failed = sum((one) => one.failed)
-  return `${count(sum(({ done }) => done))} of ${count(sum(({ total }) => total))} jobs${failed > 0 ? `, ${count(failed)} failed` : ''}`
+/** How many have ended, well or not. */
+export function doneOf({ jobs: { total, done, failed } }: Pick<Progress, 'jobs'>): string {
+  return `${count(done + failed)} of ${many(total, 'job')}${failed > 0 ? `, ${count(failed)} failed` : ''}`
 }
 
 /** A line for each budget. */
@@ -52,7 +50,7 @@ export function describeQuota(quota: Progress['quota'], nowMs: number): string[]
 
 function shownKinds({ kinds }: Progress): Progress['kinds'] {
   const place = (kind: string): number => (order.indexOf(labelOf(kind)) + order.length) % order.length
-  return kinds.filter(({ kind }) => !isOwnJob(kind)).toSorted((a, b) => place(a.kind) - place(b.kind))
+  return kinds.toSorted((a, b) => place(a.kind) - place(b.kind))
 }
 
 export function describeProgress(login: string, progress: Progress, nowMs: number, terminal: Terminal): string[] {
@@ -68,17 +66,22 @@ export function describeProgress(login: string, progress: Progress, nowMs: numbe
   return [
     `${terminal.paint('bold', cut(plain(login), 39))}  run ${run.id}  ${state}  ${terminal.paint('dim', took)}`,
     ...kinds.map((one) => {
-      const { full, rest } = drawBar(one.total === 0 ? 0 : one.done / one.total, barWidth)
-      const bar = terminal.paint(one.failed > 0 ? 'red' : one.done === one.total ? 'green' : 'cyan', full)
-      return `${pad(labelOf(one.kind), labels)}${bar}${terminal.paint('dim', rest)}  ${pad(figuresOf(one), figures, 'right')}`
+      const bar = paintBar(one, barWidth, terminal)
+      return `${pad(labelOf(one.kind), labels)}${bar}  ${pad(figuresOf(one), figures, 'right')}`
     }),
     ...describeQuota(quota, nowMs).map((line, at) => row(at === 0 ? 'quota' : '', line)),
     ...(run.finishedAt ? [] : [row('to go', toGo(progress, nowMs))]),
   ]
 }
 
-function figuresOf({ done, total, failed }: Progress['kinds'][number]): string {
-  return `${count(done)}/${count(total)}${failed > 0 ? `, ${count(failed)} failed` : ''}`
+function paintBar({ done, total, failed }: JobCounts, width: number, terminal: Terminal): string {
+  const ended = done + failed
+  const { full, rest } = drawBar(total === 0 ? 0 : ended / total, width)
+  return terminal.paint(failed > 0 ? 'red' : ended === total ? 'green' : 'cyan', full) + terminal.paint('dim', rest)
+}
+
+function figuresOf({ done, total, failed }: JobCounts): string {
+  return `${count(done + failed)}/${count(total)}${failed > 0 ? `, ${count(failed)} failed` : ''}`
 }
 
 function toGo({ remainingJobs, expectedEnd }: Progress, nowMs: number): string {

@@ -8,6 +8,8 @@ import { expectedEnd, type LaneWork, paceOf } from './expected-end.ts'
 
 export interface Progress {
   readonly run: Pick<Run, 'id' | 'state' | 'trigger' | 'createdAt' | 'finishedAt' | 'error'>
+  /** The plan and whatever it led to, but not the finalizer: what `kinds` add up to, as long as there are no more than 10,000. */
+  readonly jobs: JobCounts
   readonly kinds: readonly KindProgress[]
   readonly quota: readonly Quota[]
   readonly remainingJobs: number
@@ -15,13 +17,16 @@ export interface Progress {
   readonly expectedEnd: Date | null
 }
 
-export interface KindProgress {
-  readonly kind: string
+export interface JobCounts {
   /** Known so far; walks find more as they go. */
   readonly total: number
   /** Ended, and not failed. */
   readonly done: number
   readonly failed: number
+}
+
+export interface KindProgress extends JobCounts {
+  readonly kind: string
 }
 
 export interface Quota {
@@ -78,6 +83,7 @@ export async function findProgress(engine: Engine, userId: number, runId: number
   const { id, state, trigger, createdAt, finishedAt, error } = run
   return {
     run: { id, state, trigger, createdAt, finishedAt, error },
+    jobs: { total: run.total, done: run.succeeded + run.canceled, failed: run.failed },
     kinds: seen.kinds.map(countKind),
     quota,
     remainingJobs: run.pending,

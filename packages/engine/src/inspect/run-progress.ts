@@ -1,10 +1,11 @@
 /**
  * How far a run is: its counters, which are exact, its jobs by kind and state, among its newest 10,000, and when it will end if it goes on
- * as it has so far.
+ * as it has so far. The finalizer, which gets the counters, is in none of them.
  */
 import sql from 'sql-template-tag'
 import type { JobState } from '../job/lifecycle.ts'
 import type { Executor } from '../postgres/client.ts'
+import { finalizerOf } from '../run/run-kind.ts'
 import { type Run, runColumns } from '../run/runs.ts'
 import { check, type Looked, rowId } from './page.ts'
 
@@ -29,7 +30,7 @@ export async function findProgress(on: Executor, id: number): Promise<RunProgres
   if (!found.rows[0]) return undefined
   const { now, ...run } = found.rows[0]
   const { rows } = await on.query<{ kind: string; state: JobState; jobs: number; oldest: Date }>(
-    sql`select kind, state, jobs, oldest from sluice.count_run(${id}, ${countedJobsMax}) order by kind, state`,
+    sql`select kind, state, jobs, oldest from sluice.count_run(${id}, ${countedJobsMax}) where kind <> ${finalizerOf(run.kind)} order by kind, state`,
   )
   const kinds = new Map<string, Partial<Record<JobState, number>>>()
   for (const { kind, state, jobs } of rows) kinds.set(kind, { ...kinds.get(kind), [state]: jobs })

@@ -81,7 +81,6 @@ test('[O-05] the progress of a run counts its jobs by kind and state', async ({ 
     kinds: [
       { kind: 'branch', states: { succeeded: 2 } },
       { kind: 'grow', states: { succeeded: 1 } },
-      { kind: 'grow.finalize', states: { succeeded: 1 } },
       { kind: 'leaf', states: { succeeded: 3, failed: 1 } },
     ],
   })

@@ -15,7 +15,7 @@ export const run = z
     state: runState,
     trigger: z.string().describe('Who or what started it.'),
     payload: z.unknown(),
-    total: z.int(),
+    total: z.int().describe('The plan and whatever it led to, without the finalizer.'),
     pending: z.int().describe('Not ended yet.'),
     succeeded: z.int(),
     failed: z.int(),

@@ -22,6 +22,12 @@ export const user = z
   })
   .meta({ id: 'User' })
 
+const counts = z.object({
+  total: z.int().describe('Known so far; walks find more as they go.'),
+  done: z.int().describe('Ended, and not failed.'),
+  failed: z.int(),
+})
+
 export const collection = z
   .object({
     run: z.object({
@@ -32,7 +38,10 @@ export const collection = z
       finishedAt: z.date().nullable(),
       error: storedError.nullable(),
     }),
-    kinds: z.array(z.object({ kind: z.string(), total: z.int(), done: z.int(), failed: z.int() })),
+    jobs: counts.describe('The plan and whatever it led to, without the finalizer.'),
+    kinds: z
+      .array(counts.extend({ kind: z.string() }))
+      .describe('They add up to `jobs`, as long as there are no more than 10,000.'),
     quota: z.array(
       z.object({
         resource: z.enum(['core', 'graphql']),
