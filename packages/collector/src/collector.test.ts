@@ -109,8 +109,17 @@ describe('[C-14] progress', () => {
       { kind: 'test.page', total: 5, done: 0, failed: 0 },
     ])
     expect(seen.quota).toMatchObject([
-      { resource: 'core', remaining: null, limit: null, paused: null },
-      { resource: 'graphql', remaining: 100, limit: 5_000, resetAt, holdUntil: null, paused: null },
+      { resource: 'core', remaining: null, limit: null, paused: null, waits: null },
+      {
+        resource: 'graphql',
+        remaining: 100,
+        limit: 5_000,
+        floor: 100,
+        resetAt,
+        holdUntil: null,
+        paused: null,
+        waits: { for: 'window', until: resetAt },
+      },
     ])
     // all that is left is the floor: it goes on after the reset
     expect(seen.expectedEnd?.getTime()).toBeGreaterThanOrEqual(resetAt.getTime())

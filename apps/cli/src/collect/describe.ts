@@ -1,11 +1,11 @@
 /**
  * A collection in words and bars: how far each kind is, what is left of the quota, when it may end. Pure: the same progress gives the same lines.
  */
-import { type JobCounts, type Progress, runNames } from '@sluice/collector'
+import { type JobCounts, type Progress, type Quota, type QuotaWait, runNames } from '@sluice/collector'
 import { drawBar } from '../terminal/live-lines.ts'
 import type { Colour, Terminal } from '../terminal/terminal.ts'
 import { cut, pad, plain, widthOf } from '../terminal/text.ts'
-import { relative, span } from '../terminal/times.ts'
+import { relative, span, wallTime } from '../terminal/times.ts'
 
 const stateColours: Readonly<Record<string, Colour>> = { completed: 'green', failed: 'red', canceled: 'magenta' }
 const barMax = 40
@@ -40,12 +40,31 @@ export function doneOf({ jobs: { total, done, failed } }: Pick<Progress, 'jobs'>
 
 /** A line for each budget. */
 export function describeQuota(quota: Progress['quota'], nowMs: number): string[] {
-  return quota.map(({ resource, remaining, limit, resetAt, holdUntil, paused }) => {
-    const left = remaining === null ? 'not known yet' : `${count(remaining)}${limit === null ? '' : ` of ${count(limit)}`} left`
-    const waits = holdUntil && holdUntil.getTime() > nowMs ? `, waits ${span(holdUntil.getTime() - nowMs)}` : ''
-    const resets = resetAt && resetAt.getTime() > nowMs ? `, resets ${relative(resetAt, nowMs)}` : ''
-    return `${resource} ${left}${paused === null ? waits || resets : `, paused: ${plain(paused)}`}`
-  })
+  return quota.map((one) => `${one.resource} ${leftOf(one, nowMs)}${nextOf(one, nowMs)}`)
+}
+
+function leftOf({ remaining, limit, resetAt }: Quota, nowMs: number): string {
+  const whole = limit === null ? '' : ` of ${count(limit)}`
+  if (remaining !== null) return `${count(remaining)}${whole} left`
+  if (resetAt === null) return 'not asked yet'
+  return `${limit === null ? 'whole' : `${count(limit)} left`} again since ${wallTime(resetAt, nowMs)}`
+}
+
+function nextOf({ remaining, floor, resetAt, paused, waits }: Quota, nowMs: number): string {
+  if (paused !== null) return `, paused: ${plain(paused)}`
+  if (waits) return `, ${reasonOf(waits, remaining, floor)}; goes on at ${wallTime(waits.until, nowMs)}`
+  return resetAt && resetAt.getTime() > nowMs ? `, resets ${relative(resetAt, nowMs)}` : ''
+}
+
+function reasonOf({ for: what }: QuotaWait, remaining: number | null, floor: number): string {
+  if (what === 'hold') return 'GitHub asked for a pause'
+  return floor === 0 || remaining === 0 ? 'the window is spent' : 'all of it floor'
+}
+
+/** What each budget that holds up this collection waits for; nothing while it goes on. */
+export function describeWaits({ quota, run }: Progress, nowMs: number): string[] {
+  if (run.finishedAt) return []
+  return quota.flatMap((one) => (one.waits || one.paused !== null ? describeQuota([one], nowMs) : []))
 }
 
 function shownKinds({ kinds }: Progress): Progress['kinds'] {

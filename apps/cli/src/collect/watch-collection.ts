@@ -7,7 +7,7 @@ import type { Session } from '../session/session.ts'
 import { LiveLines } from '../terminal/live-lines.ts'
 import { describeTerminal } from '../terminal/terminal.ts'
 import { plain } from '../terminal/text.ts'
-import { describeProgress, describeQuota, doneOf } from './describe.ts'
+import { describeProgress, describeQuota, describeWaits, doneOf } from './describe.ts'
 import type { Collecting } from './open-collecting.ts'
 import { refused } from './refused.ts'
 
@@ -15,6 +15,7 @@ const topics = ['runs', 'jobs', 'lanes'] as const
 const beatMs = 1_000
 const restMs = 150
 const lineEveryMs = 10_000
+const waitLineEveryMs = 60_000
 
 /** How it ended; nothing when the person at the terminal has had enough. */
 export async function watchCollection(
@@ -72,14 +73,19 @@ function jsonLines(write: (line: string) => void): Shower {
   }
 }
 
-/** Where nobody looks at it while it changes. */
+/** Where nobody looks at it while it changes: now and then, and at once when it begins to wait or goes on. */
 function spokenLines(say: (line: string) => void, now: () => number): Shower {
   let nextMs = 0
+  let lastWaits = ''
   return {
     progress(progress) {
-      if (now() < nextMs && progress.run.finishedAt === null) return
-      nextMs = now() + lineEveryMs
-      say(`${plain(progress.run.state)}: ${doneOf(progress)}; ${describeQuota(progress.quota, now()).join('; ')}`)
+      const waits = describeWaits(progress, now()).join('; ')
+      const isNews = progress.run.finishedAt !== null || waits !== lastWaits
+      if (now() < nextMs && !isNews) return
+      nextMs = now() + (waits === '' ? lineEveryMs : waitLineEveryMs)
+      lastWaits = waits
+      const quota = waits === '' ? describeQuota(progress.quota, now()).join('; ') : `waits: ${waits}`
+      say(`${plain(progress.run.state)}: ${doneOf(progress)}; ${quota}`)
     },
     end() {},
   }

@@ -35,6 +35,14 @@ function coarse(ms: number): string {
   return `${Math.floor(ms / size)}${name}`
 }
 
+/** The time on the wall of whoever looks; with its day when that is another one. */
+export function wallTime(date: Date, nowMs: number): string {
+  const two = (value: number): string => String(value).padStart(2, '0')
+  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':')
+  const isToday = date.toDateString() === new Date(nowMs).toDateString()
+  return isToday ? time : `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`
+}
+
 /** The exact time beside the relative one, for pages about one thing. */
 export function exact(date: Date | null | undefined, nowMs: number): string {
   return date ? `${date.toISOString().replace(/\.\d{3}Z$/, 'Z')} (${relative(date, nowMs)})` : ''

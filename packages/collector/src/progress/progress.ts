@@ -1,10 +1,11 @@
 /**
  * How far a collection is, what is left of the user's quota, and when it will end.
  */
-import type { Engine, Job, Lane, Run, RunProgress } from '@sluice/engine'
+import type { Engine, Job, Run, RunProgress } from '@sluice/engine'
 import sql from 'sql-template-tag'
-import { laneOf, ownerOf } from '../request/run-names.ts'
+import { laneOf } from '../request/run-names.ts'
 import { expectedEnd, type LaneWork, paceOf } from './expected-end.ts'
+import { findQuota, type Quota } from './quota.ts'
 
 export interface Progress {
   readonly run: Pick<Run, 'id' | 'state' | 'trigger' | 'createdAt' | 'finishedAt' | 'error'>
@@ -29,57 +30,29 @@ export interface KindProgress extends JobCounts {
   readonly kind: string
 }
 
-export interface Quota {
-  readonly resource: 'core' | 'graphql'
-  readonly remaining: number | null
-  readonly limit: number | null
-  readonly resetAt: Date | null
-  readonly holdUntil: Date | null
-  /** The reason. */
-  readonly paused: string | null
-}
-
 interface Waiting {
   readonly now: Date
   /** Empty for the open lane. */
   readonly lane: string
   readonly jobs: number
   readonly units: number
-  readonly limit: number | null
 }
 
-const resources = ['core', 'graphql'] as const
 /** What GitHub gives an account for an hour, where nobody has said otherwise. */
 const usualLimit = 5_000
 /** As many of the newest tell the pace. */
 const paceJobs = 200
 
 export async function findProgress(engine: Engine, userId: number, runId: number): Promise<Progress | undefined> {
-  const owner = ownerOf(userId)
   // First, so that whatever it counts as done is no longer counted as waiting by what is read after it.
   const seen = await engine.inspect.runProgress(runId)
   if (!seen) return undefined
-  const [lanes, held, ended, waiting] = await Promise.all([
-    engine.lanes.list({ owner }),
-    engine.owners.find(owner),
+  const [quota, ended, waiting] = await Promise.all([
+    findQuota(engine, userId),
     engine.inspect.jobs({ run: runId, state: 'succeeded' }, { limit: paceJobs }),
-    findWaiting(
-      engine,
-      runId,
-      resources.map((resource) => laneOf(userId, resource)),
-    ),
+    findWaiting(engine, runId),
   ])
   const { run } = seen
-  const quota = resources.map((resource) => {
-    const name = laneOf(userId, resource)
-    const limit = waiting.find(({ lane }) => lane === name)?.limit ?? null
-    return quotaOf(
-      resource,
-      lanes.find((lane) => lane.name === name),
-      limit,
-      held,
-    )
-  })
   const { id, state, trigger, createdAt, finishedAt, error } = run
   return {
     run: { id, state, trigger, createdAt, finishedAt, error },
@@ -87,26 +60,25 @@ export async function findProgress(engine: Engine, userId: number, runId: number
     kinds: seen.kinds.map(countKind),
     quota,
     remainingJobs: run.pending,
-    expectedEnd: finishedAt ? null : expectRunEnd({ userId, quota, lanes, waiting, ended: ended.items }),
+    expectedEnd: finishedAt ? null : expectRunEnd({ userId, quota, waiting, ended: ended.items }),
   }
 }
 
 interface Outset {
   readonly userId: number
   readonly quota: readonly Quota[]
-  readonly lanes: readonly Lane[]
   readonly waiting: readonly Waiting[]
   readonly ended: readonly Job[]
 }
 
-function expectRunEnd({ userId, quota, lanes, waiting, ended }: Outset): Date | null {
+function expectRunEnd({ userId, quota, waiting, ended }: Outset): Date | null {
   const now = waiting[0]?.now
   if (!now) return null
   const work = quota.map((of): LaneWork => {
     const name = laneOf(userId, of.resource)
     const units = waiting.find(({ lane }) => lane === name)?.units ?? 0
     const limit = of.limit ?? Math.max(usualLimit, of.remaining ?? 0)
-    return { ...of, limit, units, floor: lanes.find((lane) => lane.name === name)?.floor ?? 0, paused: of.paused !== null }
+    return { ...of, limit, units, paused: of.paused !== null }
   })
   const laned = new Set(quota.map(({ resource }) => laneOf(userId, resource)))
   const openJobs = waiting.filter(({ lane }) => !laned.has(lane)).reduce((sum, { jobs }) => sum + jobs, 0)
@@ -114,36 +86,15 @@ function expectRunEnd({ userId, quota, lanes, waiting, ended }: Outset): Date | 
   return expectedEnd({ now, lanes: work, openJobs, perSecond })
 }
 
-/** What the run still has to do, by lane; the lanes that are asked for are there even with nothing to do. */
-async function findWaiting(engine: Engine, run: number, lanes: readonly string[]): Promise<Waiting[]> {
+/** What the run still has to do, by lane. */
+async function findWaiting(engine: Engine, run: number): Promise<Waiting[]> {
   const { rows } = await engine.query<Waiting>(sql`
-    select sluice.now() as now, coalesce(w.lane, l.key) as lane, coalesce(w.jobs, 0) as jobs, coalesce(w.units, 0) as units, l.budget_limit as limit
-    from (
-      select j.lane, count(*)::integer as jobs, sum(j.cost)::integer as units
-      from sluice.job j
-      where j.run = ${run} and j.state <> 'failed'
-      group by j.lane) w
-    full join (select key, budget_limit from sluice.lane where key = any(${[...lanes]}::text[])) l on l.key = w.lane
-    order by 2`)
+    select sluice.now() as now, j.lane, count(*)::integer as jobs, sum(j.cost)::integer as units
+    from sluice.job j
+    where j.run = ${run} and j.state <> 'failed'
+    group by j.lane
+    order by j.lane`)
   return rows
-}
-
-/** What holds or pauses the owner holds or pauses each of its lanes. */
-function quotaOf(
-  resource: Quota['resource'],
-  lane: Lane | undefined,
-  limit: number | null,
-  owner: { holdUntil: Date | null; paused: string | null } | undefined,
-): Quota {
-  const holds = [lane?.holdUntil, owner?.holdUntil].filter((until) => until !== null && until !== undefined)
-  return {
-    resource,
-    remaining: lane?.remaining ?? null,
-    limit,
-    resetAt: lane?.resetAt ?? null,
-    holdUntil: holds.reduce<Date | null>((latest, until) => (latest && latest > until ? latest : until), null),
-    paused: owner?.paused ?? lane?.paused ?? null,
-  }
 }
 
 function countKind({ kind, states }: RunProgress['kinds'][number]): KindProgress {

@@ -45,11 +45,19 @@ export const collection = z
     quota: z.array(
       z.object({
         resource: z.enum(['core', 'graphql']),
-        remaining: z.int().nullable().describe('As GitHub said last; null before the first answer.'),
+        remaining: z
+          .int()
+          .nullable()
+          .describe('As GitHub said last; null before the first answer, and when that window has ended.'),
         limit: z.int().nullable(),
+        floor: z.int().describe("Left for the user's other tools."),
         resetAt: z.date().nullable(),
         holdUntil: z.date().nullable().describe('A limit was hit: nothing is sent before.'),
         paused: z.string().nullable().describe('The reason.'),
+        waits: z
+          .object({ for: z.enum(['hold', 'window']), until: z.date() })
+          .nullable()
+          .describe('Why nothing is sent just now: GitHub asked for a pause, or nothing is left above the floor.'),
       }),
     ),
     remainingJobs: z.int(),
