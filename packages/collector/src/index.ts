@@ -11,6 +11,7 @@ export type { JobCounts, KindProgress, Progress } from './progress/progress.ts'
 export type { Quota, QuotaWait } from './progress/quota.ts'
 export { collectionRequested, type Trigger } from './request/request-event.ts'
 export { runNames } from './request/run-names.ts'
+export type { ExpectedCost } from './shadow/estimate.ts'
 export type {
   NounDifference,
   ReportedSide,
@@ -18,7 +19,7 @@ export type {
   ShadowStatistics,
 } from './shadow/report.ts'
 export type { Shadow, ShadowSide } from './shadow/shadow.ts'
-export type { ShadowOptions, Shadows } from './shadow/shadows.ts'
+export type { ShadowOptions, ShadowOutlook, ShadowProgress, Shadows } from './shadow/shadows.ts'
 export type { Spent } from './spent/spent.ts'
 export { type LeaderBy, leaderBys, type Standing, type Statistics } from './statistics/statistics.ts'
 export type { GlobalStatistics, UserStatistics } from './statistics/statistics-store.ts'

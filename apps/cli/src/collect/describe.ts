@@ -93,13 +93,13 @@ export function describeProgress(login: string, progress: Progress, nowMs: numbe
   ]
 }
 
-function paintBar({ done, total, failed }: JobCounts, width: number, terminal: Terminal): string {
+export function paintBar({ done, total, failed }: JobCounts, width: number, terminal: Terminal): string {
   const ended = done + failed
   const { full, rest } = drawBar(total === 0 ? 0 : ended / total, width)
   return terminal.paint(failed > 0 ? 'red' : ended === total ? 'green' : 'cyan', full) + terminal.paint('dim', rest)
 }
 
-function figuresOf({ done, total, failed }: JobCounts): string {
+export function figuresOf({ done, total, failed }: JobCounts): string {
   return `${count(done + failed)}/${count(total)}${failed > 0 ? `, ${count(failed)} failed` : ''}`
 }
 

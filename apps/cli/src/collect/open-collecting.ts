@@ -18,9 +18,10 @@ export interface Collecting {
 /** What a database lacks that nobody has worked on yet. */
 const unprepared = new Set(['NO_DATABASE', 'SCHEMA_BEHIND'])
 
-export async function openCollecting(session: Session): Promise<Collecting> {
+/** Whoever can only work with what is there already makes no database. */
+export async function openCollecting(session: Session, { make = true }: { make?: boolean } = {}): Promise<Collecting> {
   const system = await session.system({ collects: true, secrets: true }).catch((error: unknown) => {
-    if (!unprepared.has(codeOf(error) ?? '')) throw error
+    if (!make || !unprepared.has(codeOf(error) ?? '')) throw error
     return undefined
   })
   if (system && (await othersWork(system))) return { engine: system.engine, collector: system.collector, alone: false }

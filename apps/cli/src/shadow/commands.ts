@@ -14,6 +14,7 @@ export const shadowLeaf: Leaf = {
     { flags: '--strategies <two>', about: 'which, with a comma between (default graphql,rest)', read: someOf(words), words },
     { flags: '--keep', about: 'keep both bodies of data after the report' },
     { flags: '--last', about: 'show the report of the last one, and start nothing' },
+    { flags: '--dry-run', about: 'say what it would cost, and start nothing' },
     { flags: '--no-wait', about: 'start it and leave' },
     githubUrl,
   ],
@@ -21,6 +22,7 @@ export const shadowLeaf: Leaf = {
 itself. A comparison that is under way is followed.`,
   examples: [
     ['sluice shadow octocat', 'jobs, rows, scores, time, errors and quota of both'],
+    ['sluice shadow octocat --dry-run', 'units it would take, beside what is left; by REST each commit is a call'],
     ['sluice shadow octocat --last --json | jq .report.nouns', 'what one has and the other lacks'],
   ],
   load: async () => (await import('./compare-strategies.ts')).compareStrategies,

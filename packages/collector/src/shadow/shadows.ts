@@ -2,8 +2,12 @@
 import { type Engine, SluiceError, type TransactionClient } from '@sluice/engine'
 import { createCollection, type Strategy, strategies } from '../collection/collection.ts'
 import { CollectorError } from '../errors.ts'
+import { findProgress, type Progress } from '../progress/progress.ts'
+import { findQuota, type Quota } from '../progress/quota.ts'
 import { ownerOf } from '../request/run-names.ts'
 import { findUser } from '../user/user.ts'
+import { countStored } from './count-stored.ts'
+import { type ExpectedCost, estimateCost } from './estimate.ts'
 import { findNewestShadow, insertShadow, insertSide, type Shadow } from './shadow.ts'
 import { shadowRunOf } from './shadow-run.ts'
 
@@ -12,6 +16,18 @@ export interface ShadowOptions {
   readonly strategies?: readonly Strategy[] | undefined
   /** The collections stay after the report, to be exported or looked at. Default false. */
   readonly keep?: boolean | undefined
+}
+
+/** What a comparison would cost. */
+export interface ShadowOutlook {
+  readonly sides: readonly ExpectedCost[]
+  readonly quota: readonly Quota[]
+}
+
+export interface ShadowProgress {
+  readonly shadow: Shadow
+  /** Those whose runs are remembered. */
+  readonly sides: readonly { readonly strategy: Strategy; readonly progress: Progress }[]
 }
 
 export class Shadows {
@@ -38,6 +54,25 @@ export class Shadows {
   /** The one under way, or the last one with its report. */
   async newest(userId: number): Promise<Shadow | undefined> {
     return findNewestShadow(this.#engine, userId)
+  }
+
+  /** What it would cost, by what is stored of the user, beside what is left. Nothing before the first collection: then nobody knows. */
+  async estimate(userId: number, wanted: readonly Strategy[] = strategies): Promise<ShadowOutlook | undefined> {
+    const stored = await countStored(this.#engine, userId)
+    if (!stored) return undefined
+    return { sides: wanted.map((strategy) => estimateCost(strategy, stored)), quota: await findQuota(this.#engine, userId) }
+  }
+
+  /** Of the one under way, or of the last one. */
+  async progress(userId: number): Promise<ShadowProgress | undefined> {
+    const shadow = await this.newest(userId)
+    if (!shadow) return undefined
+    const sides: { strategy: Strategy; progress: Progress }[] = []
+    for (const { strategy, run } of shadow.sides) {
+      const progress = await findProgress(this.#engine, userId, run)
+      if (progress) sides.push({ strategy, progress })
+    }
+    return { shadow, sides }
   }
 
   async #begin(tx: TransactionClient, userId: number, wanted: readonly Strategy[], keep: boolean): Promise<boolean> {
