@@ -16,7 +16,8 @@ export const collectorErrors = {
     'This is no login of GitHub. Logins have 1 to 100 letters, digits, dashes or underscores; leave out the @, and keep tokens out of here.',
   LOGIN_UNKNOWN: 'GitHub knows no "{login}". The token belongs to "{owner}": register that login, if it is the one you mean.',
   GITHUB_BUSY: 'GitHub takes no more calls with this token until {until}. Try again then.',
-  GITHUB_UNUSABLE: 'GitHub gave no usable answer: {reason}. Check the address of the API, and try again.',
+  GITHUB_UNUSABLE:
+    'GitHub gave no usable answer at {address}: {reason}. Correct the address of the API (GITHUB_API_URL, --github-url), or try again.',
   USER_UNKNOWN: 'There is no user {user}. Register it first, or correct the login.',
   USER_EXISTS:
     'User {user} ("{login}") is registered already. Give it another token (`sluice users rotate`, PUT /api/users/{user}/token), or remove it first.',

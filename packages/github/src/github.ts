@@ -30,6 +30,8 @@ export interface GraphqlCall {
 
 /** Both never reject for what a server can do; only for wrong use (GithubError), and with the signal's reason when it aborts. */
 export interface Github {
+  /** The address that it asks, without a slash at the end. */
+  readonly baseUrl: string
   rest<T>(call: RestCall): Promise<Answer<T>>
   graphql<T>(call: GraphqlCall): Promise<Answer<T>>
 }
@@ -37,6 +39,7 @@ export interface Github {
 export function createGithub(options: GithubOptions = {}): Github {
   const settings = readOptions(options)
   return {
+    baseUrl: settings.baseUrl,
     async rest<T>({ token, path, query, etag, signal }: RestCall): Promise<Answer<T>> {
       const secret = openToken(token)
       const url = restUrl(settings, path, query ?? {})

@@ -25,7 +25,7 @@ describe('[C-14] sluice collect', () => {
     expect(lines.slice(0, -1).every(({ type }) => type === 'progress')).toBe(true)
     expect(lines.at(-1)).toMatchObject({
       type: 'end',
-      user: { login: 'acorn', tokenState: 'ok' },
+      user: { login: 'acorn', tokenState: 'ok', lastRun: lines.at(-1).run.id },
       run: { state: 'completed', trigger: 'signup' },
       quota: expect.arrayContaining([expect.objectContaining({ resource: 'graphql', remaining: expect.any(Number) })]),
       statistics: { commits: expect.any(Number), score: expect.any(Number) },
@@ -38,6 +38,9 @@ describe('[C-14] sluice collect', () => {
     const shown = JSON.parse((await sluice(['runs', 'show', String(ended.id), '--json'], { env })).out)
     expect(shown).toMatchObject({ total: jobs.total, succeeded: jobs.total, progress: { looked: { rows: jobs.total } } })
     const before = sim.oracle.summary().units
+    const second = linesOf(await sluice(['collect', 'acorn', '--json'], { env })).at(-1)
+    expect(second.run.id).toBeGreaterThan(ended.id)
+    expect(second.user.lastRun).toBe(second.run.id)
     const again = await sluice(['collect', 'ACORN'], { env: { ...env, GITHUB_TOKEN: undefined } })
     expect(again, again.err).toMatchObject({ code: 0, out: expect.stringMatching(/^Run \d+ completed in .*\nacorn scores /) })
     expect(sim.oracle.summary().units - before).toBeLessThanOrEqual(5)
@@ -90,7 +93,10 @@ describe('[C-14] sluice collect', () => {
       code: 1,
       err: expect.stringContaining('belongs to "birch"'),
     })
-    expect(await ask(['collect', 'acorn'], { GITHUB_API_URL: 'http://127.0.0.1:1' })).toMatchObject({ code: 5 })
+    expect(await ask(['collect', 'acorn'], { GITHUB_API_URL: 'http://127.0.0.1:1' })).toMatchObject({
+      code: 5,
+      err: expect.stringContaining('no usable answer at http://127.0.0.1:1:'),
+    })
     expect(await ask(['scores', 'acorn'])).toMatchObject({ code: 3, err: expect.stringContaining('Nobody is registered') })
   })
 

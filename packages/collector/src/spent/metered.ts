@@ -50,6 +50,10 @@ class Meter implements Github {
     return [...this.#spent.values()]
   }
 
+  get baseUrl(): string {
+    return this.#github.baseUrl
+  }
+
   async rest<T>(call: Parameters<Github['rest']>[0]): Promise<Answer<T>> {
     return this.#count('core', await this.#github.rest<T>(call))
   }

@@ -27,8 +27,8 @@ export function checkLogin(login: unknown): string {
 /** The account that the token belongs to. */
 export async function askAccount(github: Github, token: Token): Promise<Profile> {
   const answer = await github.rest<unknown>({ token, path: '/user' })
-  if (answer.type === 'ok') return readAccount(answer.data)
-  throw refuse(answer)
+  if (answer.type === 'ok') return readAccount(answer.data, github.baseUrl)
+  throw refuse(answer, github.baseUrl)
 }
 
 /** Refuses a login that belongs to somebody else; one that the account has had before is its own. */
@@ -41,20 +41,21 @@ export async function checkSameAccount(github: Github, token: Token, login: stri
 
 async function findId(github: Github, token: Token, path: string, hops = 1): Promise<number | undefined> {
   const answer = await github.rest<unknown>({ token, path })
-  if (answer.type === 'ok') return readAccount(answer.data).id
+  if (answer.type === 'ok') return readAccount(answer.data, github.baseUrl).id
   if (answer.type === 'gone') return undefined
   if (answer.type === 'moved' && hops > 0) return findId(github, token, answer.to, hops - 1)
-  throw refuse(answer)
+  throw refuse(answer, github.baseUrl)
 }
 
-function readAccount(data: unknown): Profile {
+function readAccount(data: unknown, address: string): Profile {
   const read = accountSchema.safeParse(data)
-  if (!read.success) throw new CollectorError('GITHUB_UNUSABLE', { reason: 'what it says about the account is incomplete' })
+  if (!read.success)
+    throw new CollectorError('GITHUB_UNUSABLE', { address, reason: 'what it says about the account is incomplete' })
   const { id, node_id: nodeId, login, name, followers, created_at: createdAt } = read.data
   return { id, nodeId, login, name: name ?? null, followers: followers ?? null, createdAt: createdAt ?? null }
 }
 
-function refuse(answer: Exclude<Answer<unknown>, { type: 'ok' }>): CollectorError {
+function refuse(answer: Exclude<Answer<unknown>, { type: 'ok' }>, address: string): CollectorError {
   switch (answer.type) {
     case 'unauthorized':
       return new CollectorError('TOKEN_REFUSED', { reason: sentence(answer.message) })
@@ -72,14 +73,17 @@ function refuse(answer: Exclude<Answer<unknown>, { type: 'ok' }>): CollectorErro
     case 'malformed':
     case 'invalid':
     case 'too heavy':
-      return new CollectorError('GITHUB_UNUSABLE', { reason: sentence(answer.message) })
+      return new CollectorError('GITHUB_UNUSABLE', { address, reason: sentence(answer.message) })
     case 'blocked':
     case 'computing':
     case 'disabled':
     case 'empty':
     case 'moved':
     case 'not modified':
-      return new CollectorError('GITHUB_UNUSABLE', { reason: `it answered "${answer.type}" where an account was asked for` })
+      return new CollectorError('GITHUB_UNUSABLE', {
+        address,
+        reason: `it answered "${answer.type}" where an account was asked for`,
+      })
   }
 }
 
