@@ -24,7 +24,8 @@ export async function collectUser({ session, args: [login = ''], options }: Call
   if (options['wait'] === false) return leave(session, user, alone)
   const ended = await watchCollection(session, collecting, user, ({ run }) => run.id === joined || run.id !== before)
   if (!ended) return interrupted(session, user, collecting)
-  await tellEnd(session, collector, user, ended)
+  // As it is now: the profile that was read may have another name, and the newest run is this one.
+  await tellEnd(session, collector, (await collector.users.find(user.id)) ?? user, ended)
   return ended.run.state === 'completed' && ended.jobs.failed === 0 ? exit.ok : exit.failure
 }
 
