@@ -19,6 +19,9 @@ export interface CollectorScene {
   addUser: (id: number, login?: string) => Promise<Collection>
 }
 
+/** Of users that nobody is asked about. */
+export const nobodysApi = 'http://127.0.0.1:9'
+
 export const test = base.extend<CollectorScene>({
   engine: async ({ engines }, use) => {
     const engine = engines({
@@ -32,7 +35,8 @@ export const test = base.extend<CollectorScene>({
   addUser: async ({ engine }, use) => {
     await use((id, login = `user-${id}`) =>
       engine.transaction(async (tx) => {
-        await insertUser(tx, { id, nodeId: `U_${id}`, login, name: null, followers: 0, createdAt: null })
+        const account = { id, nodeId: `U_${id}`, login, name: null, followers: 0, createdAt: null }
+        await insertUser(tx, account, nobodysApi)
         return createCollection(tx, id, 'live', 'graphql')
       }),
     )

@@ -69,10 +69,11 @@ async function putPeople({ engine, sim, ask }: Stage): Promise<Person[]> {
   ]
   await ask(
     `with people as (
-       insert into collector.users (id, node_id, login) select * from unnest($1::bigint[], $2::text[], $3::text[]) returning id
+       insert into collector.users (id, node_id, login, api_url)
+       select p.*, $4 from unnest($1::bigint[], $2::text[], $3::text[]) as p returning id
      )
      insert into collector.collection (user_id, purpose, strategy) select id, 'live', 'graphql' from people`,
-    [ids, nodes, logins],
+    [ids, nodes, logins, sim.url.replace(/\/+$/, '')],
   )
   for (const { id, token } of accounts) await engine.secrets.put(`github:${id}`, token)
   return accounts

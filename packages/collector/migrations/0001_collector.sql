@@ -8,6 +8,7 @@ create table collector.users (
   id               bigint primary key,              -- of the GitHub account
   node_id          text not null,
   login            text not null,
+  api_url          text not null,                   -- of the GitHub that the account is of: ids of another one mean other people
   name             text,
   followers        integer,
   account_since    timestamptz,

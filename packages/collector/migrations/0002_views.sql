@@ -1,6 +1,6 @@
 -- For tools that speak SQL: one row a thing, typed columns, no JSON, live collections only, the user on each row. Names of columns stay: reports hang on them.
 create view collector.users_flat as
-select u.id as user_id, u.login, u.name, u.followers, u.account_since, u.token_state, u.registered_at
+select u.id as user_id, u.login, u.name, u.followers, u.account_since, u.token_state, u.registered_at, u.api_url
 from collector.users u;
 
 create view collector.repositories_flat as

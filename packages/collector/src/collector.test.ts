@@ -3,7 +3,7 @@ import { defineKind, defineRun, done, type Engine, generateMasterKey, KeyRing, o
 import { createGithub } from '@sluice/github'
 import { describe, expect } from 'vitest'
 import { z } from 'zod'
-import { test } from '../../../test/support/collector-scene.ts'
+import { nobodysApi, test } from '../../../test/support/collector-scene.ts'
 import { eventually } from '../../../test/support/database.ts'
 import { Collector } from './collector.ts'
 import { collectorMigrations } from './migrations.ts'
@@ -11,8 +11,7 @@ import { collectionRequested } from './request/request-event.ts'
 import { runNames } from './request/run-names.ts'
 
 const backfill = async () => ({ run: 7 })
-const open = (engine: Engine): Collector =>
-  new Collector({ engine, github: createGithub({ baseUrl: 'http://127.0.0.1:9' }), backfill })
+const open = (engine: Engine): Collector => new Collector({ engine, github: createGithub({ baseUrl: nobodysApi }), backfill })
 
 const page = defineKind('test.page', {
   payload: z.object({ fails: z.boolean().optional() }),

@@ -18,6 +18,7 @@ import { activeStates, ownerOf, runNames, shadowNameOf } from './request/run-nam
 import { Shadows } from './shadow/shadows.ts'
 import { Statistics } from './statistics/statistics.ts'
 import { Strategies } from './strategy/strategies.ts'
+import { checkSameGithub } from './user/same-github.ts'
 import { Users } from './user/users.ts'
 
 export interface CollectorMake {
@@ -62,15 +63,17 @@ export class Collector {
   readonly shadows: Shadows
   readonly strategies: Strategies
   readonly #engine: Engine
+  readonly #github: Github
   readonly #backfill: CollectorMake['backfill']
 
   constructor({ engine, github, strategy, backfill }: CollectorMake) {
     this.#engine = engine
+    this.#github = github
     this.#backfill = backfill
     this.users = new Users(engine, github, strategy)
     this.collections = new Collections(engine)
     this.statistics = new Statistics(engine)
-    this.shadows = new Shadows(engine)
+    this.shadows = new Shadows(engine, github)
     this.strategies = new Strategies(engine, strategy)
   }
 
@@ -124,7 +127,9 @@ export class Collector {
   }
 
   async #checkUser(userId: number): Promise<void> {
-    if (!(await this.users.find(userId))) throw new CollectorError('USER_UNKNOWN', { user: userId })
+    const user = await this.users.find(userId)
+    if (!user) throw new CollectorError('USER_UNKNOWN', { user: userId })
+    checkSameGithub(user, this.#github)
   }
 
   async #getCollection(userId: number, collection: number): Promise<Collection> {

@@ -21,6 +21,8 @@ export const collectorErrors = {
   USER_UNKNOWN: 'There is no user {user}. Register it first, or correct the login.',
   USER_EXISTS:
     'User {user} ("{login}") is registered already. Give it another token (`sluice users rotate`, PUT /api/users/{user}/token), or remove it first.',
+  USER_ELSEWHERE:
+    'User {user} ("{login}") is an account at {address}, and this process asks {here}. Set GITHUB_API_URL (--github-url) to {address}; if the same GitHub has moved, `sluice users rotate {login} --move`.',
   COLLECTION_ACTIVE: 'A collection of user {user} is under way: run {run}. Wait for its end or cancel it.',
   COLLECTION_UNKNOWN: 'There is no collection {collection}. Look up the collections of the user.',
   COLLECTION_LIVE: 'Collection {collection} is the live one of its user and cannot be removed alone. Remove the user instead.',

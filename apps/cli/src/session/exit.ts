@@ -29,6 +29,7 @@ const byCode: Readonly<Record<string, ExitCode>> = {
   COLLECTION_ACTIVE: exit.conflict,
   SHADOW_ACTIVE: exit.conflict,
   USER_EXISTS: exit.conflict,
+  USER_ELSEWHERE: exit.conflict,
   DEDUPE_CONTENDED: exit.conflict,
   INVALID_PAYLOAD: exit.usage,
   PAYLOAD_TOO_LARGE: exit.usage,

@@ -145,7 +145,7 @@ function tellingOf({ login }: User): Telling<ShadowProgress> {
     }),
     document: ({ sides }) => ({
       whole: { sides },
-      steady: sides.map(({ strategy, progress: { expectedEnd: _, ...steady } }) => ({ strategy, ...steady })),
+      steady: sides.map(({ strategy, progress }) => ({ strategy, ...progress, expectedEnd: null })),
     }),
   }
 }

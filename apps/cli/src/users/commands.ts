@@ -39,7 +39,7 @@ export const users: Noun = {
     {
       usage: 'rotate <login>',
       about: 'give an account a new token; what waited for it goes on',
-      choices: [tokenFile, githubUrl],
+      choices: [tokenFile, { flags: '--move', about: 'its GitHub has another address now: that of --github-url' }, githubUrl],
       note,
       examples: [['GITHUB_TOKEN=… sluice users rotate octocat', 'after GitHub refused the old one']],
       load: async () => (await import('./manage-users.ts')).rotateToken,

@@ -23,7 +23,7 @@ export async function rotateToken({ session, args: [login = ''], options }: Call
   const token = await readToken(session, options['tokenFile'] as string | undefined)
   const { collector } = await session.system({ collects: true, secrets: true })
   const before = await findUser(collector, login)
-  const user = await collector.users.rotateToken(before.id, token)
+  const user = await collector.users.rotateToken(before.id, token, { move: options['move'] === true })
   session.output.answer(user, () =>
     before.tokenState === 'refused'
       ? `${plain(user.login)} has a new token; what waited for it goes on.`

@@ -23,6 +23,7 @@ export async function listUsers({ session, options }: Call): Promise<void> {
     { title: 'id', value: ({ id }) => id, align: 'right', spare: true },
     { title: 'name', value: ({ name }) => name, least: 8, spare: true },
     { title: 'token', value: ({ tokenState }) => tokenState, paint: ({ tokenState }) => tokenColours[tokenState] },
+    { title: 'api', value: ({ apiUrl }) => apiUrl, least: 12, spare: true },
     { title: 'registered', value: ({ registeredAt }) => relative(registeredAt, now) },
     { title: 'last run', value: ({ lastRun }) => lastRun ?? 'none', align: 'right' },
     { title: 'refused', value: ({ tokenRefusal }) => tokenRefusal, least: 10, paint: () => 'red' },
@@ -45,6 +46,7 @@ function describe(user: User, progress: Progress | undefined, now: number, termi
     [
       { title: 'user', text: `${plain(user.login)}${user.name ? ` (${plain(user.name)})` : ''}` },
       { title: 'id', text: String(user.id) },
+      { title: 'api', text: plain(user.apiUrl) },
       { title: 'registered', text: exact(user.registeredAt, now) },
       { title: 'token', text: describeToken(user, now), colour: tokenColours[user.tokenState] },
       { title: 'strategy', text: user.strategy ?? '' },

@@ -89,6 +89,7 @@ export const collectorProblems: Readonly<Record<CollectorErrorCode, ProblemRow>>
   GITHUB_UNUSABLE: { status: 503, title: 'GitHub gives no usable answer', retryAfterSeconds: 30 },
   USER_UNKNOWN: { status: 404, title: 'No such user' },
   USER_EXISTS: { status: 409, title: 'The user is registered already' },
+  USER_ELSEWHERE: { status: 409, title: 'The user is an account of another GitHub' },
   COLLECTION_ACTIVE: { status: 409, title: 'A collection is under way' },
   COLLECTION_UNKNOWN: { status: 404, title: 'No such collection' },
   SHADOW_ACTIVE: { status: 409, title: 'A comparison is under way' },

@@ -9,6 +9,7 @@ import {
   delays,
   done,
   type Engine,
+  fail,
   type JobContext,
   type JobRequest,
   type Outcome,
@@ -25,6 +26,7 @@ import { Statistics } from '../statistics/statistics.ts'
 import { chooseForRun } from '../strategy/choose.ts'
 import { beginRecord, findPoorerSince } from '../strategy/run-record.ts'
 import { watchRun } from '../strategy/watch.ts'
+import { findElsewhere } from '../user/same-github.ts'
 import { findUser } from '../user/user.ts'
 import { profile } from '../walk/profile.ts'
 import { repositories } from '../walk/repositories.ts'
@@ -42,7 +44,7 @@ type Payload = z.output<typeof collectPayload>
 export const finalizerRetry: RetryPolicy = delays(['1m', '2m', '4m', '8m', '16m'])
 
 export async function plan({ payload, run }: JobContext<Payload>, { collector }: Services): Promise<Outcome> {
-  const { engine, settings } = collector
+  const { engine, settings, github } = collector
   const user = await findUser(engine, payload.userId)
   const { rows } = await engine.query<{ node: string }>(
     sql`select node_id as node from collector.users where id = ${payload.userId}`,
@@ -52,6 +54,8 @@ export async function plan({ payload, run }: JobContext<Payload>, { collector }:
     ? findLiveCollection(engine, payload.userId)
     : findCollection(engine, payload.collection))
   if (!user || !node || !collection) throw new Error(`There is no user ${payload.userId} with such a collection`)
+  const elsewhere = findElsewhere(user, github)
+  if (elsewhere) return fail(elsewhere)
   const { strategy, watched } =
     collection.purpose === 'shadow'
       ? { strategy: collection.strategy, watched: null }

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { defineKind, done, type Outcome } from '@sluice/engine'
 import { z } from 'zod'
+import { findElsewhere } from '../user/same-github.ts'
 import { listUsers } from '../user/user.ts'
 import type { Services } from '../walk/workshop.ts'
 import { collectionRequested } from './request-event.ts'
@@ -16,12 +17,12 @@ const time = z.iso.datetime({ offset: true })
 
 export const daily = defineKind('collector.daily', {
   payload: z.object({ after: z.int().min(0).default(0), from: time.optional() }),
-  async run({ payload: { after, from }, createdAt }, { collector: { engine, settings } }: Services): Promise<Outcome> {
+  async run({ payload: { after, from }, createdAt }, { collector: { engine, settings, github } }: Services): Promise<Outcome> {
     const base = from ?? createdAt.toISOString()
     const users = await listUsers(engine, after, pageSize)
     const start = new Date(Date.parse(base) - dayMs).toISOString()
     const requests = users
-      .filter(({ tokenState }) => tokenState === 'ok')
+      .filter((user) => user.tokenState === 'ok' && !findElsewhere(user, github))
       .map(({ id }) =>
         dailyRequest({ userId: id, start }, { runAt: new Date(Date.parse(base) + placeInDay(id, settings.spreadMs)) }),
       )

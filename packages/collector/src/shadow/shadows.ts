@@ -1,10 +1,12 @@
 /** Comparisons, as people start them and read what came of them. */
 import { type Engine, SluiceError, type TransactionClient } from '@sluice/engine'
+import type { Github } from '@sluice/github'
 import { createCollection, type Strategy, strategies } from '../collection/collection.ts'
 import { CollectorError } from '../errors.ts'
 import { findProgress, type Progress } from '../progress/progress.ts'
 import { findQuota, type Quota } from '../progress/quota.ts'
 import { ownerOf } from '../request/run-names.ts'
+import { checkSameGithub } from '../user/same-github.ts'
 import { findUser } from '../user/user.ts'
 import { countStored } from './count-stored.ts'
 import { type ExpectedCost, estimateCost } from './estimate.ts'
@@ -32,9 +34,11 @@ export interface ShadowProgress {
 
 export class Shadows {
   readonly #engine: Engine
+  readonly #github: Github
 
-  constructor(engine: Engine) {
+  constructor(engine: Engine, github: Github) {
     this.#engine = engine
+    this.#github = github
   }
 
   /** Both strategies begin together, each with an empty body of data. One comparison of a user at a time. */
@@ -44,6 +48,7 @@ export class Shadows {
       throw new CollectorError('INVALID_REQUEST', { field: 'strategies', problem: `must be two of ${strategies.join(', ')}` })
     const user = await findUser(this.#engine, userId)
     if (!user) throw new CollectorError('USER_UNKNOWN', { user: userId })
+    checkSameGithub(user, this.#github)
     if (user.tokenState === 'refused') throw new CollectorError('TOKEN_REFUSED', { reason: user.tokenRefusal ?? 'it is refused' })
     const started = await this.#engine.transaction((tx) => this.#begin(tx, userId, wanted, keep))
     const newest = await this.newest(userId)

@@ -11,6 +11,8 @@ export interface User {
   /** Of the GitHub account. */
   readonly id: number
   readonly login: string
+  /** Address of the GitHub that it is an account of. */
+  readonly apiUrl: string
   readonly name: string | null
   readonly tokenState: 'ok' | 'refused'
   readonly tokenRefusedAt: Date | null
@@ -34,7 +36,7 @@ export interface Profile {
 }
 
 const columns = sql`
-  u.id, u.login, u.name, u.token_state as "tokenState", u.token_refused_at as "tokenRefusedAt", u.token_refusal as "tokenRefusal", u.strategy,
+  u.id, u.login, u.api_url as "apiUrl", u.name, u.token_state as "tokenState", u.token_refused_at as "tokenRefusedAt", u.token_refusal as "tokenRefusal", u.strategy,
   u.registered_at as "registeredAt",
   (select r.id from sluice.run r where r.kind = ${runNames.collect} and r.owner = u.id::text order by r.id desc limit 1) as "lastRun"`
 
@@ -43,17 +45,24 @@ export async function findUser(on: Executor, idOrLogin: number | string): Promis
   return (await select(on, sql`where ${wanted}`))[0]
 }
 
+/** What each call needs to know: whose account it is, and where. */
+export async function findAccount(on: Executor, userId: number): Promise<Pick<User, 'id' | 'login' | 'apiUrl'> | undefined> {
+  const { rows } = await on.query<Pick<User, 'id' | 'login' | 'apiUrl'>>(sql`
+    select u.id::double precision as id, u.login, u.api_url as "apiUrl" from collector.users u where u.id = ${userId}`)
+  return rows[0]
+}
+
 /** In the order of their ids. */
 export async function listUsers(on: Executor, after: number, limit: number): Promise<User[]> {
   return select(on, sql`where u.id > ${after} order by u.id limit ${limit}`)
 }
 
 /** Answers false when the account is registered already. */
-export async function insertUser(tx: TransactionClient, profile: Profile): Promise<boolean> {
+export async function insertUser(tx: TransactionClient, profile: Profile, apiUrl: string): Promise<boolean> {
   await freeLogin(tx, profile)
   const { rows } = await onClient(tx).query(sql`
-    insert into collector.users (id, node_id, login, name, followers, account_since)
-    values (${profile.id}, ${profile.nodeId}, ${profile.login}, ${nameOf(profile)}, ${profile.followers}, ${profile.createdAt}::timestamptz)
+    insert into collector.users (id, node_id, login, api_url, name, followers, account_since)
+    values (${profile.id}, ${profile.nodeId}, ${profile.login}, ${apiUrl}, ${nameOf(profile)}, ${profile.followers}, ${profile.createdAt}::timestamptz)
     on conflict (id) do nothing
     returning id`)
   return rows.length > 0
@@ -67,6 +76,10 @@ export async function storeProfile(tx: TransactionClient, profile: Profile): Pro
     set node_id = ${profile.nodeId}, login = ${profile.login}, name = ${nameOf(profile)}, followers = coalesce(${profile.followers}, followers),
         account_since = coalesce(${profile.createdAt}::timestamptz, account_since)
     where id = ${profile.id}`)
+}
+
+export async function moveUser(tx: TransactionClient, userId: number, apiUrl: string): Promise<void> {
+  await onClient(tx).query(sql`update collector.users set api_url = ${apiUrl} where id = ${userId}`)
 }
 
 export async function trustToken(tx: TransactionClient, userId: number): Promise<void> {

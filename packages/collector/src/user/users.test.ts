@@ -4,7 +4,7 @@ import type { Engine } from '@sluice/engine'
 import { createGithub } from '@sluice/github'
 import { describe, expect } from 'vitest'
 import { type AccountServer, startAccountServer } from '../../../../test/support/account-server.ts'
-import { test as base } from '../../../../test/support/collector-scene.ts'
+import { test as base, nobodysApi } from '../../../../test/support/collector-scene.ts'
 import { keepEtag, readCursor } from '../cursor/cursor.ts'
 import { collectorMigrations } from '../migrations.ts'
 import { distrustToken, findUser, insertUser, storeProfile } from './user.ts'
@@ -182,7 +182,7 @@ describe('[C-01] users', () => {
     await engine.transaction((tx) => storeProfile(tx, profile))
     expect(await findUser(engine, 'name')).toMatchObject({ id: 2, login: 'NAME', name: 'N' })
     expect(await findUser(engine, 1)).toMatchObject({ login: '~1' })
-    await engine.transaction((tx) => insertUser(tx, { ...profile, id: 3, nodeId: 'U_3' }))
+    await engine.transaction((tx) => insertUser(tx, { ...profile, id: 3, nodeId: 'U_3' }, nobodysApi))
     expect(await findUser(engine, 'name')).toMatchObject({ id: 3 })
   })
 

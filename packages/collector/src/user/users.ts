@@ -4,7 +4,17 @@
  * The row, the token, the live collection and the request to collect it are one transaction: there is no user without a token, and no token that nobody
  * asked to use. GitHub is asked before, outside of it.
  */
-import { type Engine, idPlace, type Listed, type Page, readPage, Sealed, SluiceError, writeCursor } from '@sluice/engine'
+import {
+  type Engine,
+  idPlace,
+  type Listed,
+  onClient,
+  type Page,
+  readPage,
+  Sealed,
+  SluiceError,
+  writeCursor,
+} from '@sluice/engine'
 import type { Github } from '@sluice/github'
 import { createCollection, type Strategy } from '../collection/collection.ts'
 import { dropEtags } from '../cursor/cursor.ts'
@@ -12,8 +22,9 @@ import { CollectorError } from '../errors.ts'
 import { collectionRequested } from '../request/request-event.ts'
 import { activeStates, ownerOf, runNames, secretOf } from '../request/run-names.ts'
 import { askAccount, checkLogin, checkSameAccount } from './ask-account.ts'
+import { checkSameGithub, findElsewhere } from './same-github.ts'
 import { findTokenProblem, looksLikeToken } from './token-shape.ts'
-import { findUser, insertUser, listUsers, removeUser, storeProfile, trustToken, type User } from './user.ts'
+import { findUser, insertUser, listUsers, moveUser, removeUser, storeProfile, trustToken, type User } from './user.ts'
 
 export interface NewUser {
   readonly login: string
@@ -47,7 +58,10 @@ export class Users {
     const account = await askAccount(this.#github, sealed)
     await checkSameAccount(this.#github, sealed, wanted, account)
     await this.#engine.transaction(async (tx) => {
-      if (!(await insertUser(tx, account))) throw new CollectorError('USER_EXISTS', { user: account.id, login: account.login })
+      // Somebody of this login at another GitHub is another person, whose login must not be taken away.
+      const namesake = await findUser(onClient(tx), account.login)
+      if (namesake) checkSameGithub(namesake, this.#github)
+      if (!(await insertUser(tx, account, this.#github.baseUrl))) throw await this.#exists(account)
       await createCollection(tx, account.id, 'live', this.#strategy)
       await this.#engine.secrets.put(secretOf(account.id), sealed, { client: tx })
       const request = collectionRequested({ userId: account.id, trigger: 'signup' }, { owner: ownerOf(account.id) })
@@ -57,14 +71,17 @@ export class Users {
     return wanted.toLowerCase() === user.login.toLowerCase() ? user : { ...user, renamedFrom: wanted }
   }
 
-  /** What waits for a good token goes on. ETags go: they belong to the old one. */
-  async rotateToken(userId: number, token: string): Promise<User> {
-    const { login } = await this.#get(userId)
+  /** What waits for a good token goes on. ETags go: they belong to the old one. `move`: its GitHub has another address now, which this process asks. */
+  async rotateToken(userId: number, token: string, { move = false }: { move?: boolean | undefined } = {}): Promise<User> {
+    const user = await this.#get(userId)
+    if (!move) checkSameGithub(user, this.#github)
+    const { login } = user
     const sealed = seal(token)
     const account = await askAccount(this.#github, sealed)
     if (account.id !== userId) throw new CollectorError('TOKEN_OF_ANOTHER', { login, owner: account.login })
     await this.#engine.transaction(async (tx) => {
       await storeProfile(tx, account)
+      await moveUser(tx, userId, this.#github.baseUrl)
       await trustToken(tx, userId)
       await dropEtags(tx, userId)
       await this.#engine.secrets.put(secretOf(userId), sealed, { client: tx })
@@ -106,6 +123,12 @@ export class Users {
       const { items } = await this.#engine.inspect.runs(filter, { limit: 1 })
       for (const run of items) await this.#engine.runs.cancel(run.id, 'its user was removed')
     }
+  }
+
+  /** Of another GitHub, perhaps: then a new token would not help. */
+  async #exists({ id, login }: { id: number; login: string }): Promise<CollectorError> {
+    const known = await findUser(this.#engine, id)
+    return (known && findElsewhere(known, this.#github)) ?? new CollectorError('USER_EXISTS', { user: id, login })
   }
 
   async #get(userId: number): Promise<User> {

@@ -13,9 +13,9 @@ const soon = new Date(now + 60_000)
 const heard = { status: 200, budget: undefined, cost: 1, servedAt: new Date(now), pollIntervalMs: undefined }
 type Said = Answer<unknown> extends infer A ? Omit<A, keyof typeof heard> : never
 
-function workshop({ engine }: Collecting, said: Said): Workshop {
+function workshop({ engine, sim }: Collecting, said: Said, baseUrl = sim.url): Workshop {
   const answer = async () => ({ ...heard, ...said }) as never
-  const made = new Workshop({ rest: answer, graphql: answer } as Github, {
+  const made = new Workshop({ baseUrl, rest: answer, graphql: answer } as Github, {
     strategy: 'graphql',
     affiliations: ['OWNER'],
     overlapMs: 0,
@@ -94,4 +94,17 @@ test('[C-08] a user without rights to itself has no good token, and one that was
   expect(await scene.collector.users.find(scene.userId)).toMatchObject({ tokenState: 'refused', tokenRefusal: 'not accessible' })
   await scene.collector.users.remove(scene.userId)
   expect(await run()).toMatchObject({ type: 'cancel' })
+})
+
+test('[C-01] [C-02] of a user of another GitHub nothing is asked, and the job is tried again where somebody may ask the right one', async ({
+  collecting,
+}) => {
+  const scene = await collecting({ start: false })
+  let sent = 0
+  const elsewhere = workshop(scene, { type: 'gone' } as never, 'https://api.github.com')
+  const counting = elsewhere.through({ ...elsewhere.github, rest: async () => void sent++ } as never)
+  const given = { services: { collector: counting }, context: { owner: String(scene.userId), run: 1 } }
+  const outcome = await runHandler(commitStatistics, { collection: 1, run: 1, id: 7, sha: 'abc' }, given as never)
+  expect(outcome).toMatchObject({ type: 'retry', error: { code: 'USER_ELSEWHERE' } })
+  expect(sent).toBe(0)
 })

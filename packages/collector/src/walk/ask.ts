@@ -14,6 +14,8 @@
  * | too heavy | becomes smaller jobs |
  * | computing, server trouble, malformed | is tried again |
  * | invalid | fails: asking again would not help |
+ *
+ * Of a user whose account is at another GitHub nothing is asked.
  */
 import { cancel, done, fail, type JobContext, type JobRequest, type Outcome, retry, SluiceError, snooze } from '@sluice/engine'
 import { type Answer, fingerprint, type Token } from '@sluice/github'
@@ -21,6 +23,8 @@ import type { z } from 'zod'
 import { changeRepositoryState, type RepositoryState } from '../repository/repository.ts'
 import { secretOf } from '../request/run-names.ts'
 import { refuseToken } from '../token/refuse-token.ts'
+import { findElsewhere } from '../user/same-github.ts'
+import { findAccount } from '../user/user.ts'
 import { forgetCommits } from './end-commit-walk.ts'
 import { verifyRequest } from './verify-request.ts'
 import type { Workshop } from './workshop.ts'
@@ -77,12 +81,15 @@ export async function ask<S extends z.ZodType>(
   about: About<S>,
 ): Promise<Asked<z.output<S>>> {
   const userId = Number(job.owner)
-  const token = await workshop.engine.secrets.open(secretOf(userId)).catch((error: unknown) => {
-    if (error instanceof SluiceError && error.code === 'UNKNOWN_SECRET') return undefined
-    throw error
-  })
-  if (!token) return over(cancel('the user was removed'))
+  const [token, user] = await Promise.all([findToken(workshop, userId), findAccount(workshop.engine, userId)])
+  if (!token || !user) return over(cancel('the user was removed'))
   const reserved = 'points' in call ? call.points : 1
+  // A process beside this one may ask the right one; nothing is sent from here, least of all the token.
+  const elsewhere = findElsewhere(user, workshop.github)
+  if (elsewhere) {
+    job.report({ refund: reserved })
+    return over(retry({ error: elsewhere }))
+  }
   const held = workshop.holds.find([job.owner as string, job.lane ?? '', tokenOf(token)], workshop.settings.now())
   if (held) {
     job.report({ refund: reserved })
@@ -103,6 +110,13 @@ export async function ask<S extends z.ZodType>(
   const etag = answer.etag === undefined ? null : { etag: answer.etag, token: fingerprint(token) }
   const { next, errors, servedAt, pollIntervalMs } = answer
   return { type: 'ok', data: read.data, next, etag, errors, servedAt, pollIntervalMs }
+}
+
+async function findToken({ engine }: Workshop, userId: number): Promise<Token | undefined> {
+  return engine.secrets.open(secretOf(userId)).catch((error: unknown) => {
+    if (error instanceof SluiceError && error.code === 'UNKNOWN_SECRET') return undefined
+    throw error
+  })
 }
 
 async function send({ github }: Workshop, token: Token, call: Call, signal: AbortSignal): Promise<Answer<unknown>> {

@@ -10,6 +10,7 @@ export const user = z
   .object({
     id: id.describe("GitHub's id of the account; it stays when the login changes."),
     login: z.string(),
+    apiUrl: z.string().describe('Address of the GitHub that it is an account of.'),
     name: z.string().nullable(),
     tokenState: z
       .enum(['ok', 'refused'])

@@ -76,10 +76,17 @@ export function addUserRoutes(add: AddRoute, { collector }: Ground): void {
     summary: 'Give a user a new token',
     description: 'What waited because the old one was refused goes on where it stopped.',
     params: byId,
-    body: z.strictObject({ token }),
+    body: z.strictObject({
+      token,
+      move: z
+        .boolean()
+        .exactOptional()
+        .describe('Whether its GitHub has another address now, the one that this server asks; false when left out.'),
+    }),
     answers: { 200: user },
-    refuses: [404],
-    handle: async ({ params, body }) => answer(200, await collector.users.rotateToken(params.id, body.token)),
+    refuses: [404, 409],
+    handle: async ({ params, body: { token: given, move } }) =>
+      answer(200, await collector.users.rotateToken(params.id, given, { move })),
   })
   add({
     method: 'DELETE',
