@@ -89,7 +89,7 @@ async function run(): Promise<number> {
   await tellStory({ crew, clerk: new Clerk(crew, signal), sim, stage, signal })
   const code = holds(await stage.prove()) ? 0 : 1
   process.exitCode = code
-  stage.footer = ['', `API and documentation: ${crew.address}/docs`, ...(exits ? [] : invitation(crew.address, sim))]
+  if (!exits) stage.footer = ['', ...invitation(crew.address, sim)]
   await stage.refresh()
   if (!exits) await new Promise((resolve) => signal.addEventListener('abort', resolve))
   return code
@@ -104,6 +104,7 @@ async function show(stage: Stage): Promise<void> {
 
 function invitation(address: string, sim: GithubSim): string[] {
   return [
+    `API and documentation: ${address}/docs`,
     'All of it goes on. In another terminal, try',
     `  curl ${address}/api/leaderboard`,
     `  curl -X POST ${sim.adminUrl}/churn/step`,

@@ -6,5 +6,7 @@ test('[O-06] the demo does its work, says how it went, and leaves nothing behind
   const said = await sluice(['demo', '--exit', '--jobs', '30', '--json'], { env: { DATABASE_URL: undefined, TMPDIR: folder } })
   expect(said.code, said.err).toBe(0)
   expect(JSON.parse(said.out)).toMatchObject({ jobs: 30, succeeded: 30, failed: 0 })
+  // Nobody is sent to an address that is gone.
+  expect(said.out + said.err).not.toContain('http://')
   expect(readdirSync(folder)).toEqual([])
 })

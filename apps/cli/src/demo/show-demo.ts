@@ -22,6 +22,7 @@ const takeMsMax = 40
 export async function showDemo({ session, options }: Call): Promise<number> {
   session.stopsInOrder = true
   const { output, interrupted } = session
+  const stays = options['exit'] !== true
   const folder = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
   chmodSync(folder, 0o711) // as root, the server runs under another account
   session.onEnd(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
@@ -36,7 +37,8 @@ export async function showDemo({ session, options }: Call): Promise<number> {
       if (made) rmSync(made, { recursive: true, force: true, maxRetries: 5 })
   })
   const { engine, address } = running
-  output.say(`It is up on ${address ?? ''} (API and /docs).`)
+  // Where it ends by itself, the address would be dead before anybody could look.
+  output.say(stays ? `It is up on ${address ?? ''} (API and /docs).` : 'It is up.')
   const count = (options['jobs'] as number | undefined) ?? 300
   const requests = Array.from({ length: count }, (_, at) =>
     ping({ message: `job ${at + 1}`, takeMs: (at * 7) % takeMsMax, ...(at % failEvery === 0 ? { failTimes: 1 } : {}) }),
@@ -44,12 +46,12 @@ export async function showDemo({ session, options }: Call): Promise<number> {
   const startMs = session.now()
   await engine.enqueueMany(requests)
   const { done, failed } = await watchUntilDone(session, engine, count)
-  output.answer({ jobs: count, succeeded: done - failed, failed, address }, () =>
+  output.answer({ jobs: count, succeeded: done - failed, failed, ...(stays ? { address } : {}) }, () =>
     interrupted.aborted
       ? `${done} of ${count} jobs were done.`
       : `${count} jobs, of which ${Math.ceil(count / failEvery)} failed once, are done in ${span(session.now() - startMs)}.`,
   )
-  if (options['exit'] !== true && !interrupted.aborted) {
+  if (stays && !interrupted.aborted) {
     output.say(
       `It goes on until Ctrl-C. In another terminal: curl ${address ?? ''}/api/jobs -H 'content-type: application/json' -d '{"kind":"sluice.ping"}'`,
     )
