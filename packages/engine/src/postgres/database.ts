@@ -57,6 +57,7 @@ export class Database implements Executor {
   readonly #options: DatabaseOptions
   readonly #clients = new Set<pg.ClientBase>()
   #left = false
+  #closing = false
   #prepare: boolean
 
   constructor(options: DatabaseOptions) {
@@ -127,6 +128,7 @@ export class Database implements Executor {
   }
 
   async close(): Promise<void> {
+    this.#closing = true
     await Promise.all([this.hot.end(), this.pool.end(), this.#lookPool.end()])
   }
 
@@ -173,7 +175,10 @@ export class Database implements Executor {
 
   #quiet(pool: pg.Pool): pg.Pool {
     // An idle connection that breaks is replaced by the next query; without a listener Node would end the process.
-    pool.on('error', (error) => this.#options.log.info('idle connection lost', { reason: error.message }))
+    // A pool that has ended has not closed its connections yet: a server that stops meanwhile says goodbye on them, which is no loss.
+    pool.on('error', (error) => {
+      if (!this.#closing) this.#options.log.info('idle connection lost', { reason: error.message })
+    })
     // The same while a transaction holds it: its statements fail by themselves.
     pool.on('connect', (client) => {
       client.on('error', () => {})

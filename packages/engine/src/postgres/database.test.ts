@@ -1,0 +1,31 @@
+/** A connection that breaks while nobody uses it is a line in the log; one that ends because we end is none. */
+import pg from 'pg'
+import { expect } from 'vitest'
+import { eventually, test } from '../../../../test/support/database.ts'
+import type { Log } from '../support/log.ts'
+import { Database } from './database.ts'
+
+test('[O-07] an idle connection that breaks is told, but not one that the server ends while we stop', async ({
+  database,
+  client,
+}) => {
+  const lines: string[] = []
+  const log: Log = { info: (event) => void lines.push(event), warn: () => {}, error: () => {} }
+  const pools = new Database({ url: database.url, poolMax: 2, prepare: false, log })
+  const pidOf = async (): Promise<number> => {
+    const { rows } = await pools.pool.query<{ pid: number }>('select pg_backend_pid() as pid')
+    return rows[0]?.pid as number
+  }
+  await client.query('select pg_terminate_backend($1)', [await pidOf()])
+  await eventually(() => lines.includes('idle connection lost'))
+  lines.length = 0
+
+  await pidOf()
+  const goodbye = new pg.DatabaseError('terminating connection due to administrator command', 1, 'error')
+  // What a server that stops says on connections that are ended, but not closed yet.
+  const closing = pools.close()
+  pools.pool.emit('error', goodbye, undefined as never)
+  await closing
+  pools.pool.emit('error', goodbye, undefined as never)
+  expect(lines).toEqual([])
+})
