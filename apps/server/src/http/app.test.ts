@@ -59,6 +59,13 @@ test('[O-03] a refusal names each field that is wrong', async ({ http }) => {
     'body.options.delay',
     'body.options.priority',
   ])
+  const told = (await post('/api/jobs', { kind: 7, options: { priority: 5_000, delay: 'soon', prio: 1 } })).json().errors
+  expect(told).toEqual([
+    { field: 'body.kind', problem: 'must be a text, and is a number' },
+    { field: 'body.options.delay', problem: 'write 250ms, 2s, 10m, 1h, 7d or milliseconds' },
+    { field: 'body.options.priority', problem: 'must be at most 1,000' },
+    { field: 'body.options.prio', problem: 'is no field here; leave it out, or correct its name' },
+  ])
 })
 
 test('[O-03] a wrong method is answered with the right ones', async ({ http }) => {

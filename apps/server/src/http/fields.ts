@@ -27,9 +27,10 @@ export const time = z.iso
   .refine((date) => !Number.isNaN(date.getTime()), 'is no time')
 
 /** A duration as people write it, or milliseconds; at most a hundred years. */
+const asDuration = 'write 250ms, 2s, 10m, 1h, 7d or milliseconds'
 export const duration = z
-  .union([z.number().min(0).max(3_155_760_000_000), z.string().regex(/^\d{1,12}(?:\.\d{1,6})?(?:ms|s|m|h|d)$/)], {
-    error: 'write 250ms, 2s, 10m, 1h, 7d or milliseconds',
+  .union([z.number().min(0).max(3_155_760_000_000), z.string().regex(/^\d{1,12}(?:\.\d{1,6})?(?:ms|s|m|h|d)$/, asDuration)], {
+    error: asDuration,
   })
   .transform((given) => given as number | `${number}s`)
 

@@ -8,6 +8,7 @@ import { CollectorError } from '@sluice/collector'
 import { explainConnect, isTransient, SluiceError } from '@sluice/engine'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { type FieldIssue, problemOf, strangersOf } from './field-problem.ts'
 import { collectorProblems, engineProblems, type HttpProblemCode, httpProblems, type ProblemRow } from './problem-table.ts'
 
 export const problemSchema = z
@@ -95,16 +96,17 @@ function explainKnown(error: SluiceError | CollectorError, row: ProblemRow): Ref
 
 interface InvalidFields {
   readonly validationContext?: string | undefined
-  readonly validation: readonly { readonly instancePath: string; readonly message?: string }[]
+  readonly validation: readonly (FieldIssue & { readonly instancePath: string })[]
 }
 
 function explainFields({ validationContext, validation }: InvalidFields): Refused {
   const context = validationContext === 'querystring' ? 'query' : (validationContext ?? 'request')
-  const errors = validation.slice(0, fieldErrorsMax).map(({ instancePath, message }) => ({
-    field: [context, ...instancePath.split('/').filter(Boolean)].join('.'),
-    problem: message ?? 'not usable',
-  }))
-  return { ...plain('INVALID_REQUEST'), errors }
+  const errors = validation.flatMap((issue) => {
+    const field = [context, ...issue.instancePath.split('/').filter(Boolean)].join('.')
+    const strangers = strangersOf(issue).map((name) => `${field}.${name}`)
+    return (strangers.length > 0 ? strangers : [field]).map((at) => ({ field: at, problem: problemOf(issue) }))
+  })
+  return { ...plain('INVALID_REQUEST'), errors: errors.slice(0, fieldErrorsMax) }
 }
 
 const fieldErrorsMax = 20
