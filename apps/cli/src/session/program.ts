@@ -22,7 +22,7 @@ export function buildProgram({ nouns, verbs }: Tree, version: string, perform: P
     .helpCommand('help [command]', 'show help for a command')
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
     .showSuggestionAfterError(true)
-    .configureOutput({ outputError: (text, write) => write(nameNouns(text, nouns)) })
+    .configureOutput({ outputError: (text, write) => write(keepTokens(text) ?? nameNouns(text, nouns)) })
     .exitOverride()
     .option('--database <url>', 'address of PostgreSQL (DATABASE_URL)')
     .option('--data <folder>', 'folder of the local PostgreSQL (SLUICE_DATA, default .sluice)')
@@ -47,6 +47,17 @@ ${exitHelp}`,
     noun.addHelpText('after', `\n${examplesText(leaves.slice(0, 3).flatMap(({ examples }) => examples.slice(0, 1)))}`)
   }
   return program
+}
+
+/** Whoever gives a token as an option means well; what they gave is not repeated. */
+function keepTokens(text: string): string | undefined {
+  if (!/^error: unknown option '--token(?:=|')/.test(text)) return undefined
+  return [
+    'error: A token is no argument: it stays in the history of the shell, and everybody on this machine can read it while the command runs.',
+    'Take it out of the history, or better make a new one. Then set GITHUB_TOKEN, or hand it in on standard input:',
+    '  gh auth token | sluice users rotate LOGIN --token-file -',
+    '',
+  ].join('\n')
 }
 
 /** `sluice enqueue` lacks its noun: nothing is spelled like it, but there is a command of that name. */

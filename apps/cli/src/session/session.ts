@@ -2,6 +2,7 @@
  * One call of the command line: its output, its configuration, and the system it works on, opened when first needed and closed at the end.
  */
 import type { Config, System, SystemWishes } from '@sluice/server'
+import { CommandError, codeOf, exit } from './exit.ts'
 import { Output } from './output.ts'
 
 export class Session {
@@ -62,6 +63,13 @@ export class Session {
       warn: (event: string, fields?: object) => this.output.say(JSON.stringify({ event, ...fields })),
       error: (event: string, fields?: object) => this.output.say(JSON.stringify({ event, ...fields })),
     }
-    return openSystem(await this.config(), { log: this.debug ? loud : quiet, ...wishes })
+    return openSystem(await this.config(), { log: this.debug ? loud : quiet, ...wishes }).catch((error: unknown) => {
+      if (!wishes.collects || codeOf(error) !== 'NO_DATABASE') throw error
+      throw new CommandError(
+        exit.unavailable,
+        'NO_DATABASE',
+        'Nothing was collected here yet: there is no database in this folder, and DATABASE_URL is not set. `GITHUB_TOKEN=… sluice collect LOGIN` makes one and collects; --database or --data says where another one is. To try it without a token of your own: `sluice github-sim`.',
+      )
+    })
   }
 }

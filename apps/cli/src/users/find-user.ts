@@ -12,6 +12,6 @@ export async function findUser(collector: Collector, text: string): Promise<User
   throw new CommandError(
     exit.notFound,
     'UNKNOWN_USER',
-    `Nobody is registered as "${plain(text)}". \`sluice users list\` shows who is; \`sluice users add\` registers somebody.`,
+    `Nobody is registered as "${plain(text)}". \`sluice users list\` shows who is; \`GITHUB_TOKEN=… sluice collect ${plain(text)}\` registers and collects.`,
   )
 }

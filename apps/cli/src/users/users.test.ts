@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, vi } from 'vitest'
 import { test } from '../../../../test/support/small-github.ts'
@@ -30,7 +30,20 @@ test('[C-01] users are added from a file, from standard input or from the enviro
   expect(shown.out).toMatch(/^token +ok$/m)
   for (const { out, err } of [added, other, listed, shown]) expect(out + err).not.toContain('ghp_')
 
-  expect((await sluice(['users', 'add', 'acorn', '--token', sim.tokenOf('acorn')], { env })).code).toBe(2)
+  const token = sim.tokenOf('acorn')
+  for (const args of [
+    ['users', 'add', 'acorn', '--token', token],
+    ['users', 'rotate', 'acorn', `--token=${token}`],
+    ['collect', 'acorn', '--token', token],
+  ]) {
+    const told = await sluice(args, { env })
+    expect(told).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(/history of the shell.*GITHUB_TOKEN.*--token-file -/s),
+    })
+    expect(told.err).not.toContain(token)
+  }
   const fresh = sim.chaos.issueToken('acorn', `ghp_${'f'.repeat(36)}`)
   expect(await sluice(['users', 'rotate', 'acorn'], { env: { ...env, GITHUB_TOKEN: fresh } })).toMatchObject({
     code: 0,
@@ -78,4 +91,16 @@ test('[G-07] github-sim tells its addresses and tokens, and ends when told to', 
   expect((await fetch(`${said.adminUrl}/truth/birch`)).status).toBe(200)
   sim.signal('SIGTERM')
   expect((await sim.ended).code).toBe(0)
+})
+
+test('[O-06] where nothing was collected yet, whoever looks is told what to do first, and no database is made', async ({
+  sluice,
+  folder,
+}) => {
+  for (const args of [['scores'], ['users', 'list'], ['export', 'acorn'], ['shadow', 'acorn'], ['strategy']])
+    expect(await sluice(args, { env: { DATABASE_URL: undefined } })).toMatchObject({
+      code: 5,
+      err: expect.stringContaining('`GITHUB_TOKEN=… sluice collect LOGIN` makes one and collects'),
+    })
+  expect(readdirSync(folder)).toEqual([])
 })
