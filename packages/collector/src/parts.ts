@@ -28,6 +28,7 @@ import { request } from './request/request.ts'
 import { collectionRequested } from './request/request-event.ts'
 import { endShadow } from './shadow/end-shadow.ts'
 import { lowering } from './shadow/lowered.ts'
+import { shadowEnded } from './shadow/shadow-ended.ts'
 import { shadowRuns } from './shadow/shadow-run.ts'
 import { metered } from './spent/metered.ts'
 import { strategyRolledBack } from './strategy/rolled-back.ts'
@@ -112,7 +113,7 @@ export function collectorParts(options: CollectorOptions = {}): CollectorParts {
     runs: [collect, ...shadowRuns, backfill],
     schedules:
       options.daily === false ? [] : [defineSchedule('collector.daily', { cron, zone, job: daily({}), overlap: 'forbid' })],
-    events: [collectionRequested, tokenRefused, strategyRolledBack],
+    events: [collectionRequested, tokenRefused, strategyRolledBack, shadowEnded],
     lanes: { 'github:*:core': limits, 'github:*:graphql': limits },
     migrations: [collectorMigrations],
     services: { collector: workshop },

@@ -7,6 +7,7 @@ import { formulaVersion, score } from '../statistics/score.ts'
 import { type ComparedRows, comparedNouns, compareRows } from './compare-rows.ts'
 import type { NounDifference, ReportedSide, ShadowReport, ShadowStatistics } from './report.ts'
 import type { Shadow, ShadowSide } from './shadow.ts'
+import { shadowRunOf } from './shadow-run.ts'
 
 /** More than any account makes. */
 const countedJobsMax = 10_000_000
@@ -27,7 +28,7 @@ export async function makeReport(engine: Engine, { userId, keep, sides }: Shadow
         run,
         collection: keep ? collection : null,
         ...figuresOf(runs[at] as Run),
-        kinds: await countKinds(on, run),
+        kinds: await countKinds(on, run, shadowRunOf(strategy).finalizer ?? ''),
         spent: await readSpent(on, run),
         rows: Object.fromEntries(comparedNouns.map(({ noun }, place) => [noun, compared[place]?.rows[at] ?? 0])),
         statistics,
@@ -49,10 +50,12 @@ function figuresOf({ state, total, failed, createdAt, finishedAt }: Run) {
   return { state, tookMs, jobs: total, failed, errorRate: total === 0 ? 0 : failed / total }
 }
 
-async function countKinds(on: Executor, run: number): Promise<ReportedSide['kinds']> {
+/** Without the finalizer, which is in no count of a run. */
+async function countKinds(on: Executor, run: number, finalizer: string): Promise<ReportedSide['kinds']> {
   const { rows } = await on.query<{ kind: string; jobs: number; failed: number }>(sql`
     select kind, sum(jobs)::integer as jobs, coalesce(sum(jobs) filter (where state = 'failed'), 0)::integer as failed
     from sluice.count_run(${run}, ${countedJobsMax})
+    where kind <> ${finalizer}
     group by kind
     order by kind`)
   return rows

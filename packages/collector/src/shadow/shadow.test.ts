@@ -43,6 +43,8 @@ test('[C-13] two strategies fill shadows of their own and are reported on; the l
   const scene = await collecting()
   const { collector, collect, userId, sim, engine } = scene
   await collect()
+  // A collection that is no part of a comparison leaves nothing to look at.
+  expect((await engine.inspect.jobs({ kind: 'collector.end-shadow' })).items).toEqual([])
   const before = await liveData(client)
   sim.oracle.reset()
   const started = await collector.shadows.start(userId)
