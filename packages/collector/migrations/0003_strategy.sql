@@ -19,6 +19,7 @@ create table collector.run (
 create index run_collection on collector.run (collection_id, run desc);
 create index run_watched on collector.run (watched) where watched is not null;
 create index run_user on collector.run (user_id);
+create index run_planned on collector.run (planned_at);
 
 -- Units of GitHub's budgets, as answers told their cost. While a run is under way its jobs only add rows, for a row that all of them changed would be a queue;
 -- its end folds them into one a resource.

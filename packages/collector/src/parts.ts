@@ -34,6 +34,7 @@ import { metered } from './spent/metered.ts'
 import { strategyRolledBack } from './strategy/rolled-back.ts'
 import { giveUp } from './token/give-up.ts'
 import { tokenRefused } from './token/refuse-token.ts'
+import { prune } from './upkeep/prune.ts'
 import { commitStatistics } from './walk/commit-statistics.ts'
 import { commits } from './walk/commits.ts'
 import { events } from './walk/events.ts'
@@ -59,6 +60,8 @@ export interface CollectorOptions {
   readonly cap?: number
   /** How far before its own beginning a walk's successor looks. Default ten minutes. */
   readonly overlap?: Duration
+  /** How many days ended runs and settled switches are remembered, as the engine's `keepDays`. Default 30. */
+  readonly keepDays?: number
   /** When a switch of strategy is taken back: share of failed jobs (default 0.05), times as long as before (2) beyond the slack (10 s), over so many runs (3). */
   readonly watch?: { readonly errorRate?: number; readonly times?: number; readonly slack?: Duration; readonly runs?: number }
 }
@@ -89,12 +92,20 @@ const kinds: readonly AnyKind[] = [
   dailyRequest,
   giveUp,
   endShadow,
+  prune,
   backfillSlice,
   backfillCommits,
 ]
 
 export function collectorParts(options: CollectorOptions = {}): CollectorParts {
-  const { strategy = 'graphql', affiliations = ['OWNER', 'COLLABORATOR'], floor = 100, cap = 10, overlap = '10m' } = options
+  const {
+    strategy = 'graphql',
+    affiliations = ['OWNER', 'COLLABORATOR'],
+    floor = 100,
+    cap = 10,
+    overlap = '10m',
+    keepDays = 30,
+  } = options
   const { cron = '0 3 * * *', zone = 'UTC', spread = '6h' } = options.daily || {}
   const { errorRate = 0.05, times = 2, slack = '10s', runs = 3 } = options.watch ?? {}
   const github = createGithub(options.github)
@@ -103,6 +114,7 @@ export function collectorParts(options: CollectorOptions = {}): CollectorParts {
     affiliations,
     overlapMs: toMs(overlap, 'overlap'),
     spreadMs: toMs(spread, 'daily.spread'),
+    keepDays,
     watch: { errorRate, times, slackMs: toMs(slack, 'watch.slack'), runs },
     now: options.github?.now ?? Date.now,
   })
@@ -111,8 +123,10 @@ export function collectorParts(options: CollectorOptions = {}): CollectorParts {
   return {
     kinds: kinds.map((kind) => metered(lowered(kind))),
     runs: [collect, ...shadowRuns, backfill],
-    schedules:
-      options.daily === false ? [] : [defineSchedule('collector.daily', { cron, zone, job: daily({}), overlap: 'forbid' })],
+    schedules: [
+      ...(options.daily === false ? [] : [defineSchedule('collector.daily', { cron, zone, job: daily({}), overlap: 'forbid' })]),
+      defineSchedule('collector.prune', { cron: '40 2 * * *', job: prune({}), overlap: 'forbid' }),
+    ],
     events: [collectionRequested, tokenRefused, strategyRolledBack, shadowEnded],
     lanes: { 'github:*:core': limits, 'github:*:graphql': limits },
     migrations: [collectorMigrations],

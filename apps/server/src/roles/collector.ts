@@ -8,10 +8,11 @@ import type { Config } from '../config/read-config.ts'
 /** As it is stored. */
 export const dailySchedule = 'collector.daily'
 
-export function partsOfCollector({ githubUrl, githubFloor, collectDaily }: Config): CollectorParts {
+export function partsOfCollector({ githubUrl, githubFloor, collectDaily, keepDays }: Config): CollectorParts {
   return collectorParts({
     github: { baseUrl: githubUrl },
     floor: githubFloor,
+    keepDays,
     ...(collectDaily ? {} : { daily: false }),
   })
 }

@@ -45,7 +45,7 @@ test('[C-10] the daily job asks for every user whose token is good, from a day a
   await engine.enqueue(daily({}))
   await eventually(async () => (await engine.inspect.jobs({ kind: 'collector.daily', state: 'succeeded' })).items.length === 2)
   expect((await engine.inspect.jobs({ kind: 'collector.daily-request' })).items).toHaveLength(1)
-  expect((await engine.schedules.list()).map(({ name }) => name)).toEqual(['collector.daily'])
+  expect((await engine.schedules.list()).map(({ name }) => name)).toEqual(['collector.daily', 'collector.prune'])
 })
 
 test('[C-10] a user has the same place every day, and users are spread evenly', () => {

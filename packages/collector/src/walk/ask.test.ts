@@ -20,6 +20,7 @@ function workshop({ engine, sim }: Collecting, said: Said, baseUrl = sim.url): W
     affiliations: ['OWNER'],
     overlapMs: 0,
     spreadMs: 0,
+    keepDays: 30,
     watch: { errorRate: 0.05, times: 2, slackMs: 0, runs: 3 },
     now: () => now,
   })

@@ -19,6 +19,8 @@ export interface WorkshopSettings {
   readonly overlapMs: number
   /** Over how long the daily requests are spread. */
   readonly spreadMs: number
+  /** How long ended runs and settled switches are remembered. */
+  readonly keepDays: number
   /** When a switch of strategy is taken back. */
   readonly watch: WatchSettings
   readonly now: () => number
