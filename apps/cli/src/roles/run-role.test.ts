@@ -103,7 +103,12 @@ describe('[O-01] modules', () => {
     const { id } = JSON.parse(out)
     await eventually(async () => (await sluice(['jobs', 'show', String(id), '--json'])).out.includes('"succeeded"'))
     const { items } = JSON.parse((await sluice(['schedules', 'list', '--json'])).out)
-    expect(items).toMatchObject([{ name: 'collector.daily' }, { name: 'daily', kind: 'hello' }])
+    expect(items).toMatchObject([
+      { name: 'collector.daily' },
+      { name: 'collector.prune' },
+      { name: 'daily', kind: 'hello' },
+      { name: 'sluice.prune-audit' },
+    ])
   })
 
   test('[C-10] the daily collection of everybody is stored with the first process, and gone with one that is told so', async ({
@@ -114,11 +119,11 @@ describe('[O-01] modules', () => {
       JSON.parse((await sluice(['schedules', 'list', '--json'])).out).items.map(({ name }: { name: string }) => name)
     const first = start(['up', '--port', '0', '--json'])
     await first.ready()
-    expect(await names()).toEqual(['collector.daily'])
+    expect(await names()).toEqual(['collector.daily', 'collector.prune', 'sluice.prune-audit'])
     first.signal('SIGTERM')
     await first.ended
     await start(['up', '--port', '0', '--json', '--collect-daily', 'off']).ready()
-    expect(await names()).toEqual([])
+    expect(await names()).toEqual(['collector.prune', 'sluice.prune-audit'])
   })
 
   const broken: [sentence: string, name: string, source: string, code: number, told: RegExp][] = [

@@ -17,6 +17,7 @@ import type { Collector, CollectorParts } from '@sluice/collector'
 import { createEngine, type Engine, type EngineOptions, type KeyRing } from '@sluice/engine'
 import type { FoundDatabase } from '@sluice/local-postgres'
 import { Access } from '../access/access.ts'
+import { type AuditUpkeep, auditUpkeep } from '../access/audit-upkeep.ts'
 import type { Config } from '../config/read-config.ts'
 import { serverMigrations } from '../migrations.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
@@ -78,9 +79,13 @@ export async function startRole(role: RoleName, config: Config, wishes: RoleWish
     const secrets = await openKeyRing(config, { make: true })
     const { dailySchedule, partsOfCollector } = await import('./collector.ts')
     const collecting = partsOfCollector(config)
-    const engine = createEngine(engineOptions(role, config, { modules, collecting, url: database.url, telemetry, secrets }))
+    const upkeep = auditUpkeep(config)
+    const engine = createEngine(
+      engineOptions(role, config, { modules, collecting, upkeep, url: database.url, telemetry, secrets }),
+    )
     const collector = collecting.open(engine)
     const access = new Access(engine, { requireKeys: config.requireKeys })
+    upkeep.bind(access.audit)
     const parts = { engine, collector, access, telemetry }
     // Probes are answered from before the first heartbeat until after the last job: a process that takes its time to stop is not dead.
     const health = roles[role].api ? undefined : await openHealth(parts, config, closers)
@@ -146,6 +151,7 @@ async function openApi(parts: Parts, { host, port }: Config, closers: Closers, v
 interface Ingredients {
   readonly modules: Loaded
   readonly collecting: CollectorParts
+  readonly upkeep: AuditUpkeep
   readonly url: string
   readonly telemetry: Telemetry
   readonly secrets: KeyRing | undefined
@@ -154,13 +160,13 @@ interface Ingredients {
 function engineOptions(
   role: RoleName,
   config: Config,
-  { modules, collecting, url, telemetry, secrets }: Ingredients,
+  { modules, collecting, upkeep, url, telemetry, secrets }: Ingredients,
 ): EngineOptions {
   const { works, leads } = roles[role]
   return {
-    kinds: [ping, ...collecting.kinds, ...modules.kinds],
+    kinds: [ping, upkeep.kind, ...collecting.kinds, ...modules.kinds],
     runs: [...collecting.runs, ...modules.runs],
-    schedules: [...collecting.schedules, ...modules.schedules],
+    schedules: [upkeep.schedule, ...collecting.schedules, ...modules.schedules],
     events: [...collecting.events, ...modules.events],
     lanes: { ...collecting.lanes, ...modules.lanes },
     services: { ...modules.services, ...collecting.services },
