@@ -8,6 +8,7 @@ import { tree } from './commands.ts'
 import { CommandError, codeOf, exit, exitCodeOf } from './session/exit.ts'
 import { Output } from './session/output.ts'
 import { buildProgram } from './session/program.ts'
+import type { Ended } from './session/record-deed.ts'
 import { Session } from './session/session.ts'
 
 /**
@@ -28,7 +29,16 @@ export async function main(process: NodeJS.Process): Promise<void> {
     current = new Session(process, options, ending.signal)
     const act = await leaf.load()
     stopOnSignal(process, ending, current)
-    code = (await act({ args, options, session: current, program })) ?? exit.ok
+    const call = { args, options, session: current }
+    const record = async (ended: Ended): Promise<void> => {
+      if (leaf.deed) await (await import('./session/record-deed.ts')).recordDeed(leaf, call, ended)
+    }
+    const ended = await act({ ...call, program }).catch(async (error: unknown) => {
+      await record({ error })
+      throw error
+    })
+    code = ended ?? exit.ok
+    await record({ code })
   })
   try {
     if (process.argv.length <= 2) program.outputHelp()

@@ -32,7 +32,7 @@ create index session_expires on sluice.session (expires_at);
 create table sluice.audit (
   id          bigint generated always as identity primary key,
   at          timestamptz not null default sluice.now(),
-  caller_kind text not null check (caller_kind in ('key', 'session', 'local', 'none')),
+  caller_kind text not null check (caller_kind in ('key', 'session', 'local', 'cli', 'none')),
   caller_id   text,
   caller_name text,
   address     text,

@@ -1,6 +1,8 @@
 /** The door of the server: read a configuration, start a role, or open the system for a command. `./fields` is a door of its own, for help pages. */
+export type { Action } from './access/actions.ts'
 export type { Role } from './access/caller.ts'
 export type { ApiKey } from './access/keys.ts'
+export { type CommandDeed, recordCommand } from './access/record-command.ts'
 export { ConfigError } from './config/config-error.ts'
 export { type DescribedField, describeConfig, withoutPassword } from './config/describe-config.ts'
 export { type Config, type Origin, readConfig, type Sources } from './config/read-config.ts'

@@ -6,6 +6,7 @@ import { githubUrl, tokenFile } from './choices.ts'
 
 export const collectLeaf: Leaf = {
   usage: 'collect <login>',
+  deed: 'collections.start',
   about: 'collect what is new of a GitHub account, and show how far it is',
   choices: [tokenFile, { flags: '--no-wait', about: 'request it and leave' }, githubUrl],
   note: `Whoever is not registered yet is, with the token of GITHUB_TOKEN. Where no worker runs on this database the command works itself, with a PostgreSQL of its

@@ -28,6 +28,7 @@ export async function openCollecting(session: Session, { make = true }: { make?:
   const config = await session.config()
   const { engine, collector, stop } = await startRole('alone', { ...config, logLevel: session.debug ? 'info' : 'error' })
   session.onEnd(stop)
+  session.workWith(engine)
   return { engine, collector, alone: true }
 }
 

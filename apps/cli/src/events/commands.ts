@@ -19,6 +19,7 @@ export const events: Noun = {
     },
     {
       usage: 'publish <name>',
+      deed: 'events.publish',
       about: 'publish an event: each subscriber gets a job',
       choices: [{ flags: '-p, --payload <json>', about: 'what it says (default {})', read: json }, owner],
       examples: [[`sluice events publish order.paid --payload '{"id":7}'`, 'prints the id of the event']],

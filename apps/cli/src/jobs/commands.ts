@@ -47,6 +47,7 @@ export const jobs: Noun = {
     },
     {
       usage: 'enqueue <kind>',
+      deed: 'jobs.enqueue',
       about: 'make a job',
       choices: [
         payload,
@@ -75,12 +76,14 @@ export const jobs: Noun = {
     },
     {
       usage: 'retry <id...>',
+      deed: 'jobs.retry',
       about: 'try failed jobs again',
       examples: [['sluice jobs retry 42 43', 'those that failed; others are left alone']],
       load: async () => (await import('./steer-jobs.ts')).retryJobs,
     },
     {
       usage: 'cancel <id...>',
+      deed: 'jobs.cancel',
       about: 'stop jobs; what runs is told to',
       choices: [{ flags: '--tree', about: 'and everything that came of them' }, reason],
       examples: [['sluice jobs cancel 42 --tree --reason "wrong import"', 'the job and its children']],
@@ -88,6 +91,7 @@ export const jobs: Noun = {
     },
     {
       usage: 'discard <id...>',
+      deed: 'jobs.discard',
       about: 'put failed jobs away; they end as failed',
       examples: [['sluice jobs discard 42', 'nobody will retry it']],
       load: async () => (await import('./steer-jobs.ts')).discardJobs,
@@ -111,6 +115,7 @@ export const jobs: Noun = {
     },
     {
       usage: 'bulk <action>',
+      deed: ({ options }) => (options['dryRun'] === true ? undefined : 'jobs.bulk'),
       about: 'retry, cancel or discard all jobs that fit',
       choices: [
         ...filters,

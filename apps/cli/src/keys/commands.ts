@@ -12,6 +12,7 @@ export const keys: Noun = {
   leaves: [
     {
       usage: 'create <name>',
+      deed: 'keys.create',
       about: 'make an API key; it is shown this once',
       choices: [
         { flags: '--role <role>', about: 'what it may do (default read)', read: oneOf(roles), words: roles },
@@ -32,12 +33,14 @@ export const keys: Noun = {
     },
     {
       usage: 'revoke <id>',
+      deed: 'keys.revoke',
       about: 'a key stops working at once, everywhere',
       examples: [['sluice keys revoke k7p2m4', 'by the id that `keys list` shows']],
       load: async () => (await import('./manage-keys.ts')).revokeKey,
     },
     {
       usage: 'rotate',
+      deed: 'secrets.rotate',
       about: 'seal all secrets anew under the current master key',
       choices: [
         { flags: '--new', about: 'first put a new key into the file; all processes need it before secrets are sealed with it' },

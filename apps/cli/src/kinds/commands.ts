@@ -16,6 +16,7 @@ export const kinds: Noun = {
     },
     {
       usage: 'pause <name>',
+      deed: 'kinds.pause',
       about: 'start no job of this kind until it is resumed',
       choices: [reason],
       examples: [['sluice kinds pause person.greet --reason "wrong template"', 'jobs that run go on']],
@@ -23,6 +24,7 @@ export const kinds: Noun = {
     },
     {
       usage: 'resume <name>',
+      deed: 'kinds.resume',
       about: 'let jobs of this kind go on',
       examples: [['sluice kinds resume person.greet', 'waiting jobs start at once']],
       load: async () => (await import('./steer-kinds.ts')).resumeKind,

@@ -26,12 +26,14 @@ export const lanes: Noun = {
     },
     {
       usage: 'hold <name> <duration>',
+      deed: 'lanes.hold',
       about: 'start nothing in it for a while',
       examples: [['sluice lanes hold github:4711:core 15m', 'opens by itself']],
       load: async () => (await import('./steer-lanes.ts')).holdLane,
     },
     {
       usage: 'pause <name>',
+      deed: 'lanes.pause',
       about: 'start nothing in it until it is resumed',
       choices: [reason],
       examples: [['sluice lanes pause github:4711:core --reason "token revoked"', 'jobs that run go on']],
@@ -39,6 +41,7 @@ export const lanes: Noun = {
     },
     {
       usage: 'resume <name>',
+      deed: 'lanes.resume',
       about: 'let it go on',
       examples: [['sluice lanes resume github:4711:core', 'its jobs start at once']],
       load: async () => (await import('./steer-lanes.ts')).resumeLane,

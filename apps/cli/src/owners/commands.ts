@@ -17,6 +17,7 @@ export const owners: Noun = {
     },
     {
       usage: 'pause <name>',
+      deed: 'owners.pause',
       about: 'start nothing for this owner, in any lane',
       choices: [reason],
       examples: [['sluice owners pause acme --reason "contract ended"', 'jobs that run go on']],
@@ -24,6 +25,7 @@ export const owners: Noun = {
     },
     {
       usage: 'resume <name>',
+      deed: 'owners.resume',
       about: 'let this owner go on',
       examples: [['sluice owners resume acme', 'waiting jobs start at once']],
       load: async () => (await import('./steer-owners.ts')).resumeOwner,

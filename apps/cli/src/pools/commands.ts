@@ -16,6 +16,7 @@ export const pools: Noun = {
     },
     {
       usage: 'pause <name>',
+      deed: 'pools.pause',
       about: 'start no job in this pool until it is resumed',
       choices: [reason],
       examples: [['sluice pools pause heavy --reason "the disk is full"', 'jobs that run go on']],
@@ -23,6 +24,7 @@ export const pools: Noun = {
     },
     {
       usage: 'resume <name>',
+      deed: 'pools.resume',
       about: 'let jobs of this pool go on',
       examples: [['sluice pools resume heavy', 'waiting jobs start at once']],
       load: async () => (await import('./steer-pools.ts')).resumePool,

@@ -37,6 +37,7 @@ export const runs: Noun = {
     },
     {
       usage: 'start <kind>',
+      deed: 'runs.start',
       about: 'start a run',
       choices: [{ flags: '-p, --payload <json>', about: 'JSON, @file, or - for standard input (default {})' }, owner, wait],
       examples: [
@@ -47,6 +48,7 @@ export const runs: Noun = {
     },
     {
       usage: 'cancel <id>',
+      deed: 'runs.cancel',
       about: 'stop a run and all of its jobs',
       choices: [reason],
       examples: [['sluice runs cancel 7 --reason "wrong file"', 'what runs is told to stop']],
@@ -54,6 +56,7 @@ export const runs: Noun = {
     },
     {
       usage: 'retry <id>',
+      deed: 'runs.retry',
       about: 'try the failed jobs of a run again',
       examples: [['sluice runs retry 7', 'prints how many']],
       load: async () => (await import('./steer-runs.ts')).retryRun,

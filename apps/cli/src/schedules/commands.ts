@@ -23,6 +23,7 @@ export const schedules: Noun = {
     },
     {
       usage: 'pause <name>',
+      deed: 'schedules.pause',
       about: 'fires no more until it is resumed',
       choices: [reason],
       examples: [['sluice schedules pause report --reason "figures are wrong"', 'what falls into the pause is left out']],
@@ -30,12 +31,14 @@ export const schedules: Noun = {
     },
     {
       usage: 'resume <name>',
+      deed: 'schedules.resume',
       about: 'goes on with the next fire from now',
       examples: [['sluice schedules resume report', 'missed fires are not caught up']],
       load: async () => (await import('./steer-schedules.ts')).resumeSchedule,
     },
     {
       usage: 'run <name>',
+      deed: 'schedules.run',
       about: 'enqueue its job now, paused or not',
       examples: [['sluice schedules run report', 'prints the id of the job']],
       load: async () => (await import('./steer-schedules.ts')).runSchedule,

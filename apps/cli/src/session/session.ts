@@ -1,6 +1,7 @@
 /**
  * One call of the command line: its output, its configuration, and the system it works on, opened when first needed and closed at the end.
  */
+import type { Engine } from '@sluice/engine'
 import type { Config, System, SystemWishes } from '@sluice/server'
 import { CommandError, codeOf, exit } from './exit.ts'
 import { Output } from './output.ts'
@@ -15,6 +16,7 @@ export class Session {
   stopsInOrder = false
   readonly #options: Readonly<Record<string, unknown>>
   #system: Promise<System> | undefined
+  #engine: Engine | undefined
   #closers: (() => unknown)[] = []
 
   constructor(process: NodeJS.Process, options: Readonly<Record<string, unknown>>, interrupted: AbortSignal) {
@@ -42,6 +44,16 @@ export class Session {
   system(wishes: SystemWishes = {}): Promise<System> {
     this.#system ??= this.#open(wishes)
     return this.#system
+  }
+
+  /** The one that the command works with instead of that of `system`. */
+  workWith(engine: Engine): void {
+    this.#engine = engine
+  }
+
+  /** The one that the command worked with, if it came that far. */
+  async engine(): Promise<Engine | undefined> {
+    return this.#engine ?? (await this.#system?.catch(() => undefined))?.engine
   }
 
   /** Runs when the command is over, last in first out. */

@@ -2,6 +2,7 @@
  * What a command is made of. Nouns describe their commands as data; what a command does is imported when it is called, so that help, completion and
  * typing errors cost nothing.
  */
+import type { Action } from '@sluice/server'
 import type { Command } from 'commander'
 import type { Session } from './session.ts'
 
@@ -37,6 +38,8 @@ export interface Leaf {
   readonly examples: readonly (readonly [command: string, about: string])[]
   /** Longer words, between the options and the examples. */
   readonly note?: string
+  /** What it changes, as the audit log calls it; none for those that only look. */
+  readonly deed?: Action | ((given: Pick<Call, 'args' | 'options'>) => Action | undefined)
   readonly load: () => Promise<Act>
 }
 

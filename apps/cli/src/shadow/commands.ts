@@ -9,6 +9,7 @@ const words = ['graphql', 'rest']
 
 export const shadowLeaf: Leaf = {
   usage: 'shadow <login>',
+  deed: ({ options }) => (options['last'] === true || options['dryRun'] === true ? undefined : 'shadows.start'),
   about: 'collect an account by two strategies side by side, and compare them',
   choices: [
     { flags: '--strategies <two>', about: 'which, with a comma between (default graphql,rest)', read: someOf(words), words },

@@ -6,6 +6,8 @@ import type { Leaf } from '../session/tree.ts'
 
 export const strategyLeaf: Leaf = {
   usage: 'strategy [login] [strategy]',
+  deed: ({ args: [first = '', second] }) =>
+    second !== undefined || ['graphql', 'rest'].includes(first) ? 'strategy.set' : undefined,
   about: 'show or switch how accounts are read: graphql or rest, for one or for all',
   choices: [reason],
   note: `What is under way ends as it began; the next collection reads by the new strategy. The first ones after a switch are watched: if more than 5 % of

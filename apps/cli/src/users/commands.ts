@@ -14,6 +14,7 @@ export const users: Noun = {
   leaves: [
     {
       usage: 'add <login>',
+      deed: 'users.add',
       about: 'register an account with its token, and request its first collection',
       choices: [tokenFile, { flags: '--no-collect', about: 'only register' }, githubUrl],
       note,
@@ -38,6 +39,7 @@ export const users: Noun = {
     },
     {
       usage: 'rotate <login>',
+      deed: 'users.rotate',
       about: 'give an account a new token; what waited for it goes on',
       choices: [tokenFile, { flags: '--move', about: 'its GitHub has another address now: that of --github-url' }, githubUrl],
       note,
@@ -46,6 +48,7 @@ export const users: Noun = {
     },
     {
       usage: 'remove <login>',
+      deed: 'users.remove',
       about: 'forget an account, its token and all that was collected of it',
       choices: [yes],
       examples: [['sluice users remove octocat --yes', 'does not ask']],

@@ -6,7 +6,7 @@ export const roles = ['read', 'operate', 'admin'] as const
 export type Role = (typeof roles)[number]
 
 export interface Caller {
-  readonly kind: 'key' | 'session' | 'local'
+  readonly kind: 'key' | 'session' | 'local' | 'cli'
   readonly role: Role
   /** Of the key, also for a session: that is whose deeds they are. */
   readonly id: string

@@ -48,9 +48,7 @@ export function problemOf({ keyword, message = '', params = {} }: FieldIssue): s
     case 'not_multiple_of':
       return `must be a multiple of ${String(params['divisor'])}`
     case 'invalid_format':
-      return params['pattern'] === undefined
-        ? `must be written as ${String(params['format'])}`
-        : `must match ${String(params['pattern'])}`
+      return wrongForm(params)
     case 'invalid_union':
       return `fits none of its forms: ${branches(params)}`
     default:
@@ -71,6 +69,10 @@ function wrongType(message: string): string {
   const { expected = '', received = '' } = typeMessage.exec(message)?.groups ?? {}
   const wanted = types[expected] ?? `of the type ${expected}`
   return received === 'undefined' ? `is missing; give ${wanted}` : `must be ${wanted}, and is ${types[received] ?? received}`
+}
+
+function wrongForm({ pattern, format = 'the description says' }: { pattern?: string; format?: string }): string {
+  return pattern === undefined ? `must be written as ${format}` : `must match ${pattern}`
 }
 
 function wrongSize(keyword: 'too_small' | 'too_big', params: Readonly<Record<string, unknown>>): string {

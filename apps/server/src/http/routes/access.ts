@@ -26,7 +26,7 @@ const key = z
 
 const caller = z
   .object({
-    kind: z.enum(['key', 'session', 'local']),
+    kind: z.enum(['key', 'session', 'local', 'cli']),
     role,
     id: z.string().describe('Of the key, also for a session.'),
     name: z.string(),
@@ -37,7 +37,7 @@ const entry = z
   .object({
     id: z.int(),
     at: z.date(),
-    callerKind: z.enum(['key', 'session', 'local', 'none']),
+    callerKind: z.enum(['key', 'session', 'local', 'cli', 'none']),
     callerId: z.string().nullable(),
     callerName: z.string().nullable(),
     address: z.string().nullable(),
