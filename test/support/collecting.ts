@@ -34,6 +34,8 @@ export interface CollectingOptions {
 
 export interface CollectingScene {
   collecting: (options?: CollectingOptions) => Promise<Collecting>
+  /** Another GitHub with the same people, whom nobody has registered. */
+  otherGithub: GithubSim
 }
 
 export const small: NonNullable<SimOptions['people']>[number] = {
@@ -55,6 +57,12 @@ export const test = base.extend<CollectingScene>({
       return begin(sim, engines, client, options)
     })
     await Promise.all(sims.map((sim) => sim.stop()))
+  },
+  // oxlint-disable-next-line no-empty-pattern -- Vitest reads the pattern to know what a fixture needs
+  otherGithub: async ({}, use) => {
+    const sim = await startGithubSim({ people: [small] })
+    await use(sim)
+    await sim.stop()
   },
 })
 
