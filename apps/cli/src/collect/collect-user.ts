@@ -1,7 +1,7 @@
 /**
  * Collects a user: registers whoever is unknown, requests a collection or follows the one under way, shows how far it is, and leaves with how it ended.
  */
-import type { Collector, Progress, User } from '@sluice/collector'
+import { type Collector, checkLogin, type Progress, type User } from '@sluice/collector'
 import { codeOf, exit } from '../session/exit.ts'
 import type { Session } from '../session/session.ts'
 import type { Call } from '../session/tree.ts'
@@ -15,9 +15,17 @@ import { watchCollection } from './watch-collection.ts'
 
 export async function collectUser({ session, args: [login = ''], options }: Call): Promise<number> {
   session.stopsInOrder = true
-  const collecting = await openCollecting(session)
+  const tokenFile = options['tokenFile'] as string | undefined
+  let given: Promise<string> | undefined
+  const token = (): Promise<string> => (given ??= readToken(session, tokenFile)) // standard input can be read once
+  // Where nobody can be registered yet, what is wrong is told before a database is made for nothing.
+  const collecting = await openCollecting(session, async () => {
+    checkLogin(login)
+    await token()
+  })
   const { collector, alone } = collecting
-  const { user, isNew } = await findOrRegister(session, collector, login, options['tokenFile'] as string | undefined)
+  const isGiven = tokenFile !== undefined || !!session.process.env['GITHUB_TOKEN']
+  const { user, isNew } = await findOrRegister(session, collector, login, { token, isGiven })
   // Asked before anything is requested: a run may have ended by the time we look again. Whoever is new has had none.
   const before = isNew ? undefined : (await collector.progress(user.id))?.run.id
   const joined = isNew ? undefined : await request(session, collector, user)
@@ -34,18 +42,17 @@ async function findOrRegister(
   session: Session,
   collector: Collector,
   login: string,
-  tokenFile: string | undefined,
+  { token, isGiven }: { token: () => Promise<string>; isGiven: boolean },
 ): Promise<{ user: User; isNew: boolean }> {
   const known = await collector.users.find(login)
   if (!known) {
-    const user = await collector.users.register({ login, token: await readToken(session, tokenFile) })
+    const user = await collector.users.register({ login: checkLogin(login), token: await token() })
     session.output.say(`${plain(user.login)} is registered.`)
     return { user, isNew: true }
   }
-  const isGiven = tokenFile !== undefined || !!session.process.env['GITHUB_TOKEN']
   if (known.tokenState === 'ok') return { user: known, isNew: false }
   if (!isGiven) throw refused(known)
-  const user = await collector.users.rotateToken(known.id, await readToken(session, tokenFile))
+  const user = await collector.users.rotateToken(known.id, await token())
   session.output.say(`${plain(user.login)} has a new token.`)
   return { user, isNew: false }
 }

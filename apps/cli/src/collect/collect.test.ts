@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { describe, expect, vi } from 'vitest'
 import { eventually } from '../../../../test/support/database.ts'
 import { draw, hasTerminal } from '../../../../test/support/pseudo-terminal.ts'
@@ -77,6 +78,23 @@ describe('[C-14] sluice collect', () => {
     const GITHUB_TOKEN = sim.chaos.reinstate('acorn', `ghp_${'n'.repeat(36)}`)
     const said = await sluice(['collect', 'acorn'], { env: { ...env, GITHUB_TOKEN } })
     expect(said, said.err).toMatchObject({ code: 0, err: expect.stringContaining('has a new token') })
+  })
+
+  test('[O-06] a first collection without a token or with a login that cannot be makes no database for nothing', async ({
+    sluice,
+    folder,
+    github: { env },
+  }) => {
+    const bare = { ...env, DATABASE_URL: undefined }
+    expect(await sluice(['collect', 'acorn'], { env: { ...bare, GITHUB_TOKEN: undefined } })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('Set GITHUB_TOKEN'),
+    })
+    expect(await sluice(['collect', '@acorn'], { env: bare })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('leave out the @'),
+    })
+    expect(readdirSync(folder)).toEqual([])
   })
 
   test('[O-06] what cannot work is refused with its own exit code and what to do', async ({ sluice, github: { env, envOf } }) => {

@@ -18,10 +18,11 @@ export interface Collecting {
 /** What a database lacks that nobody has worked on yet. */
 const unprepared = new Set(['NO_DATABASE', 'SCHEMA_BEHIND'])
 
-/** Whoever can only work with what is there already makes no database. */
-export async function openCollecting(session: Session, { make = true }: { make?: boolean } = {}): Promise<Collecting> {
-  const system = await session.system({ collects: true, secrets: true }).catch((error: unknown) => {
-    if (!make || !unprepared.has(codeOf(error) ?? '')) throw error
+/** Whoever can only work with what is there already makes no database; `beforeMaking` may refuse to. */
+export async function openCollecting(session: Session, beforeMaking?: () => Promise<void>): Promise<Collecting> {
+  const system = await session.system({ collects: true, secrets: true }).catch(async (error: unknown) => {
+    if (!beforeMaking || !unprepared.has(codeOf(error) ?? '')) throw error
+    await beforeMaking()
     return undefined
   })
   if (system && (await othersWork(system))) return { engine: system.engine, collector: system.collector, alone: false }

@@ -24,7 +24,7 @@ export async function compareStrategies({ session, args: [login = ''], options }
   if (options['last'] === true) return showLast(session, login)
   if (options['dryRun'] === true) return showCost(session, login, strategies)
   session.stopsInOrder = true
-  const collecting = await openCollecting(session, { make: false })
+  const collecting = await openCollecting(session)
   const { collector } = collecting
   const user = await findUser(collector, login)
   const outlook = await collector.shadows.estimate(user.id, strategies)
