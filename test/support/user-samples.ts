@@ -69,6 +69,15 @@ export class People {
     return user
   }
 
+  /** An account of a GitHub that this server does not ask. */
+  async userElsewhere(): Promise<User> {
+    const user = await this.user()
+    await this.#ground.engine.transaction((tx) =>
+      tx.query(`update collector.users set api_url = 'https://elsewhere.example' where id = $1`, [user.id]),
+    )
+    return user
+  }
+
   tokenOf({ login }: User): string {
     return this.#sim.tokenOf(login)
   }
@@ -112,6 +121,10 @@ export const userSamples: Readonly<Record<string, Make>> = {
     return { method: 'PUT', url: `/api/users/${user.id}/token`, body: { token: people.tokenOf(user) } }
   },
   '404 PUT /api/users/{id}/token': nobody('PUT', '/token', { token }),
+  '409 PUT /api/users/{id}/token': async ({ people }) => {
+    const user = await people.userElsewhere()
+    return { method: 'PUT', url: `/api/users/${user.id}/token`, body: { token: people.tokenOf(user) } }
+  },
   '200 DELETE /api/users/{id}': of('DELETE', 'busyUser', ''),
   '404 DELETE /api/users/{id}': nobody('DELETE', ''),
 
