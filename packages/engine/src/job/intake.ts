@@ -29,12 +29,20 @@ export class Intake {
   async one(request: JobRequest, client?: QueryClient): Promise<Enqueued> {
     const encoded = this.#encode(request)
     const sending = startSending('enqueue', encoded.kind, 1, encoded.trace)
-    const carrying = sending ? { ...encoded, trace: sending.trace } : encoded
-    const send = async (): Promise<Enqueued> =>
-      client ? ((await enqueueOn(client, [carrying], true))[0] as Enqueued) : this.#options.enqueuer.add(carrying)
-    const enqueued = await withSending(sending, send, ({ id }) => [id])
+    const enqueued = sending
+      ? await withSending(
+          sending,
+          () => this.#send({ ...encoded, trace: sending.trace }, client),
+          ({ id }) => [id],
+        )
+      : await this.#send(encoded, client)
     this.#tell([encoded], [enqueued])
     return enqueued
+  }
+
+  #send(request: EncodedRequest, client: QueryClient | undefined): Promise<Enqueued> {
+    if (!client) return this.#options.enqueuer.add(request)
+    return enqueueOn(client, [request], true).then(([enqueued]) => enqueued as Enqueued)
   }
 
   /** All of them or none. They share a span; one that brings a trace of its own keeps it. */

@@ -50,12 +50,19 @@ export class Waker {
 
   /** These are stored. If they did not notify themselves, one wake-up soon speaks for them. */
   stored(requests: readonly EncodedRequest[], notified: boolean): void {
-    const ready = requests.filter((request) => !request.delayed)
-    const topics = new Set(ready.flatMap((request) => this.#options.topicsOf(request)))
+    const topics = new Set<string>()
+    let [last, due]: [EncodedRequest | undefined, boolean] = [undefined, false]
+    for (const request of requests) {
+      if (request.delayed) due = true
+      else if (last?.kind !== request.kind || last.pool !== request.pool || last.laned !== request.laned) {
+        last = request // most groups are of one kind: they ask once
+        for (const topic of this.#options.topicsOf(request)) topics.add(topic)
+      }
+    }
     for (const topic of topics) this.#options.wakeHere(topic)
     if (notified) return
     for (const topic of topics) this.#topics.add(topic)
-    if (ready.length < requests.length) this.#due = true
+    this.#due ||= due
     this.#timer ??= this.#options.clock.after(quietMs, () => void this.flush())
   }
 
