@@ -386,6 +386,7 @@ create table sluice.worker (
   lease_until timestamp with time zone not null,
   stopping boolean not null default false,
   watching boolean not null default false,
+  dispatch jsonb,
   constraint worker_pkey PRIMARY KEY (id)
 ) with (fillfactor=50);
 

@@ -252,3 +252,6 @@ end $$;
 
 -- Two installations may share a Redis: each has a name of its own, and its keys carry it.
 alter table sluice.setting add column installation text not null default md5(random()::text || clock_timestamp()::text);
+
+-- Which dispatcher a process has, since when, and why; nothing for one that was given PostgreSQL alone.
+alter table sluice.worker add column dispatch jsonb;

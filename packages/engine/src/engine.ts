@@ -4,7 +4,8 @@
  * A process that only enqueues makes an engine and never starts it. One that works calls `start`.
  */
 import type { Sql } from 'sql-template-tag'
-import type { Dispatcher, DispatchStatus, PoolInDispatch } from './dispatch/dispatcher.ts'
+import type { Dispatcher } from './dispatch/dispatcher.ts'
+import { type Dispatch, readDispatched } from './dispatch/processes.ts'
 import { createDispatcher } from './dispatch.ts'
 import { Duties } from './duties.ts'
 import type { EventRequest } from './event/event.ts'
@@ -205,11 +206,11 @@ export class Engine implements Executor {
     return this.#duties.watch(listener)
   }
 
-  /** What Redis holds of these pools, and whether it dispatches. Also for an engine that is not started. */
-  async dispatch(pools: readonly string[]): Promise<DispatchStatus & { pools: PoolInDispatch[] }> {
-    await this.#prepare()
-    const held = await this.#dispatcher.measure(pools)
-    return { ...this.#dispatcher.status, pools: held }
+  /** Which processes have their jobs from Redis, what it holds of these pools, and whether it answers here. Also for an engine that is not started. */
+  async dispatch(pools: readonly string[]): Promise<Dispatch> {
+    const database = await this.#ready()
+    const [held, processes] = await Promise.all([this.#dispatcher.measure(pools), readDispatched(database)])
+    return { ...this.#dispatcher.status, pools: held, processes }
   }
 
   status(): EngineStatus {

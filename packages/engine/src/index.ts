@@ -1,6 +1,7 @@
 /** The door of the engine. Nothing else can be imported. */
 
 export type { DispatchStatus, PoolInDispatch } from './dispatch/dispatcher.ts'
+export type { Dispatch, DispatchedProcess } from './dispatch/processes.ts'
 export { createEngine, type Engine } from './engine.ts'
 export {
   type AnyEvent,

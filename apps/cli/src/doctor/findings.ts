@@ -1,7 +1,7 @@
 /**
  * What the facts mean: pure judgements, each with the fix. The limits are where a system that works well never gets to.
  */
-import type { DispatchStatus, Health, PoolInDispatch, SeenWorker } from '@sluice/engine'
+import type { Dispatch, Health, SeenWorker } from '@sluice/engine'
 import type { ApiKey } from '@sluice/server'
 import { span } from '../terminal/times.ts'
 import { findGoneLeader } from '../workers/gone-leader.ts'
@@ -38,7 +38,7 @@ export function judgeHealth(health: Health, workers: readonly SeenWorker[], nowM
 }
 
 /** Nothing: there is no address of one. */
-export function judgeRedis(dispatch: (DispatchStatus & { readonly pools: readonly PoolInDispatch[] }) | undefined): Finding {
+export function judgeRedis(dispatch: Dispatch | undefined): Finding {
   if (!dispatch)
     return {
       check: 'Redis',
@@ -53,9 +53,22 @@ export function judgeRedis(dispatch: (DispatchStatus & { readonly pools: readonl
       fix: 'Start it, or correct the address: --redis, REDIS_URL. docs/redis.md',
     }
   const told = dispatch.pools.map(
-    ({ pool, lag, pending, parked, delayed }) =>
-      `${pool}: ${lag} waiting, ${pending} pending, ${parked} parked, ${delayed} delayed`,
+    ({ pool, length, lag, pending, parked, delayed, takenOver }) =>
+      `${pool}: ${length} in streams (${lag} waiting, ${pending} pending), ${parked} parked, ${delayed} delayed, ${takenOver} taken over`,
   )
+  const without = dispatch.processes.filter(({ by }) => by === 'postgres')
+  if (without.length > 0)
+    return {
+      check: 'Redis',
+      state: 'warn',
+      text: [
+        ...without.map(
+          ({ name, instead, since }) => `answers here, but not ${name}, since ${since.toISOString()}: ${instead ?? ''}`,
+        ),
+        ...told,
+      ].join('\n'),
+      fix: 'Look at the network between these processes and Redis, and at the address they were given.',
+    }
   return {
     check: 'Redis',
     state: 'ok',

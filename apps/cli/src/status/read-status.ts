@@ -1,16 +1,19 @@
 /**
  * What `status` tells: counts, processes, and what somebody should look at.
  */
-import type { Engine, Overview, SeenWorker } from '@sluice/engine'
+import type { Dispatch, Engine, Overview, SeenWorker } from '@sluice/engine'
 import { isOnlooker } from '@sluice/server'
 import { span } from '../terminal/times.ts'
 import { findGoneLeader } from '../workers/gone-leader.ts'
+import { describeAway } from './dispatch.ts'
 import { describePauses, describeTroubled, readStill, type Standing, type Troubled } from './still.ts'
 
 export interface Status extends Omit<Overview, 'workers' | 'oldestReady'> {
   readonly oldestReady: Overview['oldestReady'] | null
   readonly processes: Overview['workers']
   readonly workers: readonly SeenWorker[]
+  /** Who hands out the jobs: of which process, since when, and what Redis holds. */
+  readonly dispatch: Dispatch
   /** What somebody paused, schedules too. */
   readonly pauses: readonly Standing[]
   /** Schedules that an error keeps from firing. */
@@ -28,7 +31,8 @@ export async function readStatus(engine: Engine): Promise<Status> {
   const workers = all.filter((one) => !isOnlooker(one))
   const processes = { ...counted }
   for (const { state } of all.filter(isOnlooker)) processes[state] = Math.max(0, processes[state] - 1)
-  const seen = { ...overview, processes, workers, ...still }
+  const dispatch = await engine.dispatch(overview.pools.map(({ name }) => name))
+  const seen = { ...overview, processes, workers, dispatch, ...still }
   return { ...seen, oldestReady, concerns: findConcerns(seen) }
 }
 
@@ -41,6 +45,7 @@ export function findConcerns({
   leader,
   processes,
   workers: live,
+  dispatch,
   deadLetters,
   pauses,
   troubled,
@@ -62,6 +67,7 @@ export function findConcerns({
     concerns.push(
       `${processes.lost === 1 ? 'A process is' : `${processes.lost} processes are`} lost; ${leader.worker === undefined ? 'a leader takes' : 'the leader takes'} care of their jobs.`,
     )
+  concerns.push(...describeAway(dispatch, at.getTime()))
   for (const { name, workers, ready, next, paused } of pools) {
     if (paused) continue // told with the other pauses
     if (ready.count > 0 && workers === 0) concerns.push(`Pool ${name} has ready jobs, and no process works for it.`)

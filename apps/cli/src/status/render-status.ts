@@ -8,6 +8,7 @@ import type { Terminal } from '../terminal/terminal.ts'
 import { plain, wrap } from '../terminal/text.ts'
 import { relative } from '../terminal/times.ts'
 import { workerColumns } from '../workers/list-workers.ts'
+import { renderDispatcher, renderHeld } from './dispatch.ts'
 import type { Status } from './read-status.ts'
 
 export function renderStatus(status: Status, terminal: Terminal): string {
@@ -20,10 +21,12 @@ export function renderStatus(status: Status, terminal: Terminal): string {
         { title: 'runs', text: renderRuns(status) },
         { title: 'lanes', text: status.lanesClosed.count > 0 ? `${number(status.lanesClosed)} closed` : '' },
         { title: 'leader', text: renderLeader(status) },
+        { title: 'dispatch', text: renderDispatcher(status.dispatch, nowMs) },
       ],
       terminal.colour ? { ...terminal, columns: undefined } : terminal, // painted words cannot be cut
     ),
     status.pools.length > 0 ? renderPools(status.pools, nowMs, terminal) : '',
+    renderHeld(status.dispatch, terminal),
     status.workers.length > 0 ? renderTable(workerColumns(nowMs), status.workers, terminal) : '',
     status.deadLetters.length > 0 ? renderDead(status, terminal) : '',
   ]

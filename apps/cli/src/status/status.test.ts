@@ -30,6 +30,7 @@ const calm: Omit<Status, 'concerns' | 'oldestReady'> = {
   leader: { term: 1, worker: 1, name: 'up', until: new Date(610_000) },
   lanesClosed: none,
   deadLetters: [],
+  dispatch: { by: 'postgres', instead: undefined, since: undefined, leads: false, processes: [], pools: [] },
   pauses: [],
   troubled: [],
 }
@@ -103,6 +104,19 @@ describe('[O-06] what somebody should look at', () => {
       'that a job waits for long',
       { pools: [{ ...pool, next: { job: 7, since: new Date(0) } }] },
       [/job 7 has been ready for 10m/],
+    ],
+    [
+      'that Redis is away, of whom and for how long',
+      {
+        dispatch: {
+          ...calm.dispatch,
+          processes: [
+            { worker: 1, name: 'up', by: 'postgres', instead: 'Redis is not there', since: new Date(480_000) },
+            { worker: 2, name: 'other', by: 'redis', instead: undefined, since: new Date(0) },
+          ],
+        },
+      },
+      [/^Redis is away for 1 of 2 processes, for 2m: Redis is not there\. PostgreSQL hands out their jobs\./],
     ],
     ['that jobs have failed', { jobs: { ...calm.jobs, failed: { count: 1, more: false } } }, [/^1 job has failed for good/]],
   ]

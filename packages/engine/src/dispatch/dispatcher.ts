@@ -82,6 +82,8 @@ export interface DispatchStatus {
   readonly by: 'postgres' | 'redis'
   /** Why it is not the one that was asked for. */
   readonly instead: string | undefined
+  /** Since when it is so; nothing where it cannot change. */
+  readonly since: Date | undefined
   readonly leads: boolean
 }
 
@@ -97,6 +99,8 @@ export interface PoolInDispatch {
   readonly delayed: number
   /** Ids that wait in their lanes. */
   readonly parked: number
+  /** Ids that were taken from dead processes and handed out again, since Redis was last empty. */
+  readonly takenOver: number
 }
 
 export interface Found {

@@ -18,6 +18,32 @@ export const deadLetters = z
   })
   .meta({ id: 'DeadLetterGroup' })
 
+const dispatcher = z.enum(['postgres', 'redis'])
+const dispatch = z
+  .object({
+    by: dispatcher.describe('As the process that answers sees it.'),
+    instead: z.string().optional().describe('Why PostgreSQL, although Redis was asked for.'),
+    since: z.date().optional(),
+    leads: z.boolean(),
+    processes: z
+      .array(z.object({ worker: id, name: z.string(), by: dispatcher, instead: z.string().optional(), since: z.date() }))
+      .describe('Those that were given a Redis: who hands out their jobs, since when, and why.'),
+    pools: z
+      .array(
+        z.object({
+          pool: z.string(),
+          length: z.int(),
+          pending: z.int(),
+          lag: z.int(),
+          delayed: z.int(),
+          parked: z.int(),
+          takenOver: z.int(),
+        }),
+      )
+      .describe('What Redis holds; empty where it does not answer, or there is none.'),
+  })
+  .meta({ id: 'Dispatch' })
+
 export const overview = z
   .object({
     at: z.date(),
@@ -42,5 +68,6 @@ export const overview = z
     leader,
     lanesClosed: bounded,
     deadLetters: z.array(deadLetters).describe('The newest groups, up to ten.'),
+    dispatch,
   })
   .meta({ id: 'Overview' })

@@ -15,7 +15,10 @@ export function addOverviewRoutes(add: AddRoute, { engine }: Ground): void {
     tag: 'overview',
     summary: 'The state of everything at a glance',
     answers: { 200: overview },
-    handle: async () => answer(200, await engine.inspect.overview()),
+    handle: async () => {
+      const seen = await engine.inspect.overview()
+      return answer(200, { ...seen, dispatch: await engine.dispatch(seen.pools.map(({ name }) => name)) })
+    },
   })
   add({
     method: 'GET',

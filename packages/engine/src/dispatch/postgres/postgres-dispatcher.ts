@@ -8,7 +8,7 @@ import { claimJobs, claimLaned } from './claim.ts'
 import { PostgresSupply } from './postgres-supply.ts'
 
 export class PostgresDispatcher implements Dispatcher {
-  readonly status: DispatchStatus = { by: 'postgres', instead: undefined, leads: false }
+  readonly status: DispatchStatus = { by: 'postgres', instead: undefined, since: undefined, leads: false }
   readonly announces = false
   readonly #database: Database
   readonly #clock: Clock

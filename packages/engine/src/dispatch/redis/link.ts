@@ -23,6 +23,7 @@ export interface LinkOptions {
 const answerMsMax = 2_000
 /** Finite, so that a half-open connection is noticed. */
 export const blockMs = 5_000
+const unreached = 'Redis was not reached yet'
 const retryMsMin = 250
 const retryMsMax = 2_000
 
@@ -33,7 +34,8 @@ export class Link {
   #client: Client | undefined
   #news: Client | undefined
   #up = false
-  #instead: string | undefined = 'Redis was not reached yet'
+  #instead: string | undefined = unreached
+  #sinceMs: number
   #connecting: Promise<void> | undefined
   #rising: Promise<void> | undefined
   #retry: Timer | undefined
@@ -42,6 +44,7 @@ export class Link {
 
   constructor(options: LinkOptions) {
     this.#options = options
+    this.#sinceMs = options.clock.now()
   }
 
   get up(): boolean {
@@ -50,6 +53,11 @@ export class Link {
 
   get instead(): string | undefined {
     return this.#instead
+  }
+
+  /** When it last came or went. */
+  get since(): Date {
+    return new Date(this.#sinceMs)
   }
 
   get client(): Client {
@@ -109,8 +117,9 @@ export class Link {
     if (this.#stopped) return
     const wasUp = this.#up
     this.#up = false
+    if (wasUp) this.#sinceMs = this.#options.clock.now()
     // What came first tells most: the rest follows from it.
-    if (wasUp || this.#instead === undefined) this.#instead = explainTrouble(error)
+    if (wasUp || this.#instead === undefined || this.#instead === unreached) this.#instead = explainTrouble(error)
     this.#retry?.cancel()
     // A client that is not connected rises by its own 'ready'.
     this.#retry = this.#options.clock.after(this.#retryMs, () => void (this.#client?.status === 'ready' && this.#rise()))
@@ -164,6 +173,7 @@ export class Link {
     }
     if (this.#stopped) return
     this.#up = true
+    this.#sinceMs = this.#options.clock.now()
     this.#instead = undefined
     this.#retryMs = retryMsMin
     this.#options.onSwitched(true, undefined)

@@ -10,15 +10,16 @@ import type { Observer } from '../../support/fact.ts'
 import type { Log } from '../../support/log.ts'
 import type { Demand, Dispatcher, DispatchStatus, Door, Found, Offer, Over, PoolInDispatch, Supply } from '../dispatcher.ts'
 import { PostgresDispatcher } from '../postgres/postgres-dispatcher.ts'
+import { Notice } from '../processes.ts'
 import { Carrier } from './carrier.ts'
 import { type Offered, readInstallation } from './claim-ids.ts'
 import { classes, group, newsOf, prefixOf, streamOf } from './keys.ts'
 import { Link } from './link.ts'
+import { measurePool } from './measure-pool.ts'
 import { RedisSupply } from './redis-supply.ts'
-import { runScript } from './scripts.ts'
 import { StreamSource } from './stream-source.ts'
 import { Tender } from './tender.ts'
-import { isGroupGone } from './trouble.ts'
+import { isGroupGone, isRedisTrouble } from './trouble.ts'
 
 export interface RedisDispatcherOptions {
   readonly url: string
@@ -32,7 +33,6 @@ export interface RedisDispatcherOptions {
   readonly tell: Observer
 }
 
-type Five = [number, number, number, number, number]
 const comesBack = new Set(['retry', 'snooze', 'handed back'])
 
 export class RedisDispatcher implements Dispatcher {
@@ -41,6 +41,7 @@ export class RedisDispatcher implements Dispatcher {
   readonly #link: Link
   readonly #carrier: Carrier
   readonly #source: StreamSource
+  readonly #notice: Notice
   readonly #tenders = new Map<string, Tender>()
   readonly #supplies: RedisSupply[] = []
   readonly #toBring = new Set<number>()
@@ -55,6 +56,7 @@ export class RedisDispatcher implements Dispatcher {
     const { url, database, clock, log } = options
     const prefix = (pool: string): string => this.#prefix(pool)
     this.#options = options
+    this.#notice = new Notice(database, log)
     this.#postgres = new PostgresDispatcher(database, clock)
     this.#link = new Link({
       url,
@@ -78,8 +80,8 @@ export class RedisDispatcher implements Dispatcher {
   }
 
   get status(): DispatchStatus {
-    const { up, instead } = this.#link
-    return { by: up ? 'redis' : 'postgres', instead, leads: [...this.#tenders.values()].some((tender) => tender.leads) }
+    const { up, instead, since } = this.#link
+    return { by: up ? 'redis' : 'postgres', instead, since, leads: [...this.#tenders.values()].some((tender) => tender.leads) }
   }
 
   get announces(): boolean {
@@ -94,6 +96,7 @@ export class RedisDispatcher implements Dispatcher {
     await this.#link.connect()
     // An engine that enqueued before it was started is up already, without pools.
     if (pools.some((pool) => !this.#tenders.has(pool))) await this.#link.refresh()
+    await this.#notice.put(this.status, door.worker())
   }
 
   stop(): Promise<void> {
@@ -145,25 +148,26 @@ export class RedisDispatcher implements Dispatcher {
 
   onBeat({ ready, turns }: Found): void {
     for (const pool of new Set([...ready, ...turns])) this.#lookAt(pool)
+    void this.#notice.put(this.status)
   }
 
   async measure(pools: readonly string[]): Promise<PoolInDispatch[]> {
     await this.#link.connect()
     if (!this.#link.up) return []
-    return Promise.all(
-      pools.map(async (pool) => {
-        const pairs = await runScript<(string | number)[]>(this.#link.client, 'measure', this.#prefix(pool), [])
-        const count = (name: string): number => Number(pairs[pairs.indexOf(name) + 1])
-        const [length, pending, lag, delayed, parked] = ['length', 'pending', 'lag', 'delayed', 'parked'].map(count) as Five
-        return { pool, length, pending, lag, delayed, parked }
-      }),
-    )
+    try {
+      return await Promise.all(pools.map((pool) => measurePool(this.#link.client, this.#prefix(pool), pool)))
+    } catch (error) {
+      if (!isRedisTrouble(error)) throw error
+      this.#link.down(error)
+      return []
+    }
   }
 
   async #leave(): Promise<void> {
     await this.#link.drained()
     await Promise.all([...this.#tenders.values()].map((tender) => tender.resign()))
     await this.#link.stop()
+    await this.#notice.done
   }
 
   #prefix(pool: string): string {
@@ -233,6 +237,7 @@ export class RedisDispatcher implements Dispatcher {
       else tender.rest()
     }
     for (const supply of this.#supplies) supply.switched()
+    void this.#notice.put(this.status)
   }
 
   #makeTender(pool: string): Tender {

@@ -184,7 +184,9 @@ export class Tender {
     await refuse(refused)
     await carrier.bring(entries.filter(({ id }) => states.get(id) === 'scheduled').map(({ id }) => id))
     const again = refused.filter(({ what }) => what === 'again').length
-    if (again > 0) onTakenOver(again)
+    if (again === 0) return
+    onTakenOver(again)
+    await client().incrby(`${prefix}taken-over`, again)
   }
 
   async #act(deed: () => Promise<void>): Promise<void> {

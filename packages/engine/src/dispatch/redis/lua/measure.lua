@@ -10,4 +10,5 @@ for class = 0, classes - 1 do
   end
 end
 local known, delayed = redis.call('HLEN', prefix .. 'known'), redis.call('ZCARD', prefix .. 'delayed')
-return { 'length', length, 'pending', pending, 'lag', length - pending, 'delayed', delayed, 'parked', math.max(0, known - delayed - length) }
+return { 'length', length, 'pending', pending, 'lag', length - pending, 'delayed', delayed, 'parked', math.max(0, known - delayed - length),
+         'takenOver', tonumber(redis.call('GET', prefix .. 'taken-over')) or 0 }

@@ -8,6 +8,7 @@
 --   lane:KEY:out   hash: id -> cost of those that were released and are not acknowledged
 --   busy           set of lanes in which ids wait
 --   more           there when PostgreSQL has more ready jobs than were offered
+--   taken-over     how many ids were taken from dead processes and handed out again
 local prefix = ARGV[1]
 local group = 'workers'
 local classes = 4
