@@ -1,10 +1,9 @@
 /**
  * Dispatch: PostgreSQL alone against Redis in front of it, with one, four and sixteen worker processes on one machine, and BullMQ on the same Redis.
  *
- * Drain is what all processes together take, run and durably finish; latency is from the call of enqueue to the start of the handler on an idle worker. What
- * Redis must not do is counted by the guarantees (overdrawn budgets, ids that go round) and, for an idle worker, here.
+ * Drain is what all processes together take, run and durably finish; latency is from the call of enqueue to the start of the handler on an idle worker. Then
+ * what Redis must not do, counted from outside: overdraw a budget, let ids of a closed lane go round, and ask while there is nothing to do.
  */
-import { Redis as Client } from 'ioredis'
 import type { Bench } from '../bench.ts'
 import { contenderNamed } from '../contenders/roster.ts'
 import { monotonicMs, pause } from '../measure/clock.ts'
@@ -13,11 +12,15 @@ import { quantile } from '../measure/statistics.ts'
 import { Tally } from '../measure/tally.ts'
 import { startChild } from '../processes/start-child.ts'
 import { proveDurable } from '../proof.ts'
+import { circles } from './dispatch/circles.ts'
+import { idleCommands } from './dispatch/idle-commands.ts'
 import { fill } from './fill.ts'
+import { budgets } from './lanes/budgets.ts'
 
 const names = ['sluice tuned', 'sluice on redis', 'bullmq-redis tuned'] as const
 const askEveryMs = 5
-const idleMs = 15_000
+/** On one lane, from eight processes. */
+const oneLane = { tenants: 1, limit: 200, workers: 8, by: 'redis' as const }
 
 export const dispatchBench: Bench = {
   about: 'jobs a second that 1, 4 and 16 worker processes drain together: dispatched by PostgreSQL, by Redis, and BullMQ',
@@ -28,7 +31,9 @@ export const dispatchBench: Bench = {
     const drains = new Tally()
     const p50 = new Tally()
     const cases = names.flatMap((name) => [1, 4, 16].map((processes) => ({ name, processes })))
-    for (const { round, contender } of turns(cases, plan)) {
+    // A round takes longer than elsewhere: three sizes of three contenders.
+    const longer = { ...plan, endBeforeMs: plan.endBeforeMs + (quick ? 0 : 90_000) }
+    for (const { round, contender } of turns(cases, longer)) {
       const { name, processes } = contender
       const jobs = quick ? 10_000 : 40_000
       const jobsPerSecond = await drainTogether(name, processes, jobs)
@@ -42,40 +47,29 @@ export const dispatchBench: Bench = {
       const { latenciesMs } = await startChild('sendSamples', { contender, place, ...size }).result
       await place.drop()
       p50.add(contender, quantile(latenciesMs, 0.5))
-      report({ round, contender: `${contender} latency`, figures: { jobsPerSecond: 0, p50Ms: quantile(latenciesMs, 0.5) } })
+      report({ round, contender: `${contender} latency`, figures: { p50Ms: quantile(latenciesMs, 0.5) } })
     }
-    const idleCommandsPerMinute = await countIdle()
+    const budget = await budgets(ground, quick, oneLane)
+    const circling = await circles(ground, quick)
+    const idle = await idleCommands(ground, quick)
+    const watched = {
+      'sluice on redis, one lane': budget,
+      'sluice on redis, closed lane': circling,
+      'sluice on redis, idle': idle,
+    }
+    for (const [contender, figures] of Object.entries(watched)) report({ round: 1, contender, figures })
     const ratio = (one: string, other: string): number => drains.median(one) / drains.median(other)
     return {
       redisToPostgresDrain1: ratio('sluice on redis x1', 'sluice tuned x1'),
       redisToPostgresDrain4: ratio('sluice on redis x4', 'sluice tuned x4'),
       redisToPostgresDrain16: ratio('sluice on redis x16', 'sluice tuned x16'),
       ratioToBullmq: ratio('sluice on redis x4', 'bullmq-redis tuned x4'),
-      idleCommandsPerMinute,
+      overdrawn: budget.overdrawn,
+      circles: circling.circles,
+      idleCommandsPerMinute: idle.idleCommandsPerMinute,
       jobsPerSecond: drains.medians(),
       p50Ms: p50.medians(),
       proof,
-    }
-
-    /** Commands that an idle worker of one pool sends to Redis. */
-    async function countIdle(): Promise<number> {
-      const name = 'sluice on redis'
-      const place = await ground.preparedPlace(name)
-      const { promise: ready, resolve } = Promise.withResolvers<void>()
-      const worker = startChild('workAlong', { contender: name, place }, () => resolve())
-      await ready
-      worker.tell('begin')
-      await pause(5_000)
-      const client = new Client({ path: place.redisSocket ?? '' })
-      await client.config('RESETSTAT')
-      await pause(idleMs)
-      const told = await client.info('commandstats')
-      client.disconnect()
-      worker.tell('end')
-      await worker.result
-      await place.drop()
-      const sent = [...told.matchAll(/cmdstat_(xreadgroup|evalsha|publish|set|del):calls=(\d+)/g)]
-      return sent.reduce((sum, [, , calls]) => sum + Number(calls), 0) * (60_000 / idleMs)
     }
 
     async function drainTogether(name: string, processes: number, jobs: number): Promise<number> {

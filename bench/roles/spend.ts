@@ -1,5 +1,5 @@
 /**
- * A Sluice worker whose jobs call the oracle and report what its headers say. Ends when it is told to.
+ * A Sluice worker whose jobs call the oracle and report what its headers say. Tells who dispatches when it is ready, and ends when it is told to.
  */
 import { createEngine, defineKind, done } from '@sluice/engine'
 import { z } from 'zod'
@@ -9,6 +9,8 @@ export interface SpendInput {
   readonly databaseUrl: string
   readonly url: string
   readonly slots: number
+  /** Address of a Redis that dispatches. */
+  readonly redis?: string | undefined
 }
 
 const callOf = (url: string) =>
@@ -30,9 +32,10 @@ export async function spend(input: SpendInput, line: Line): Promise<{ pid: numbe
     kinds: [callOf(input.url)],
     lanes: budgets,
     pools: { light: size },
+    ...(input.redis === undefined ? {} : { redis: input.redis }),
   })
   await engine.start()
-  line.tell('ready')
+  line.tell(engine.status().dispatch.by)
   await line.told()
   await engine.stop()
   return { pid: process.pid }

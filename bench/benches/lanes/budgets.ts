@@ -9,12 +9,13 @@ import { startChild } from '../../processes/start-child.ts'
 import { prove } from '../../proof.ts'
 import { enqueueCalls } from '../../roles/spend.ts'
 
-const server = { tenants: 8, limit: 60, windowMs: 2_000, answerMs: [20, 120] as const, jitterMs: 100 }
-const workers = 3
+const usual = { tenants: 8, limit: 60, workers: 3, by: 'postgres' as 'postgres' | 'redis' }
 
-export async function budgets(ground: Ground, quick: boolean) {
+export async function budgets(ground: Ground, quick: boolean, { tenants, limit, workers, by } = usual) {
+  const server = { tenants, limit, windowMs: 2_000, answerMs: [20, 120] as const, jitterMs: 100 }
   const windows = quick ? 3 : 15
   const place = await ground.preparedPlace('sluice in lanes')
+  const redis = by === 'redis' ? `unix://${place.redisSocket}` : undefined
   await enqueueCalls(place.databaseUrl, server.tenants, server.limit * (windows + 2))
   await place.settle()
   const opened = Promise.withResolvers<string>()
@@ -22,9 +23,10 @@ export async function budgets(ground: Ground, quick: boolean) {
   const url = await Promise.race([opened.promise, oracle.result.then(() => '')])
   const spenders = await Promise.all(
     Array.from({ length: workers }, async () => {
-      const ready = Promise.withResolvers<void>()
-      const child = startChild('spend', { databaseUrl: place.databaseUrl, url, slots: 16 }, () => ready.resolve())
-      await Promise.race([ready.promise, child.result])
+      const ready = Promise.withResolvers<unknown>()
+      const child = startChild('spend', { databaseUrl: place.databaseUrl, url, slots: 16, redis }, ready.resolve)
+      const dispatchedBy = await Promise.race([ready.promise, child.result])
+      prove(dispatchedBy === by, `the jobs of a spender are dispatched by ${by}`)
       return child
     }),
   )
