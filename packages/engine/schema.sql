@@ -1765,7 +1765,7 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.lane_copies(keys text[])
- RETURNS TABLE(key text, metered boolean, remaining integer, reset_ms double precision, budget_floor integer, cap integer, closed_ms double precision, in_flight integer, in_flight_cost integer)
+ RETURNS TABLE(key text, metered boolean, remaining integer, reset_ms double precision, budget_floor integer, cap integer, closed_ms double precision, in_flight integer, in_flight_cost integer, weight smallint)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -1802,7 +1802,7 @@ begin
                case when o.cap is not null then l.in_flight + greatest(0, o.cap - (select sum(s.in_flight) from sluice.lane s where s.owner = o.name)) end)::integer,
          case when l.paused is not null or o.paused is not null then 'infinity'::double precision
               else extract(epoch from greatest(l.hold_until, l.broken_until, o.hold_until) - at)::double precision * 1000 end,
-         l.in_flight, l.in_flight_cost
+         l.in_flight, l.in_flight_cost, l.weight
   from sluice.lane l
   left join sluice.owner o on o.name = l.owner
   where l.key = any(keys);

@@ -127,6 +127,68 @@ export function dispatcherSuite(test: TestAPI<Fixtures>, by: 'postgres' | 'redis
     expect(ran).toEqual([1, 2, 3, 4, 5])
   })
 
+  test('[D-09] [D-10] inside a lane the more urgent goes first', async ({ engines, client }) => {
+    const { kind, ran } = noting()
+    await engines({ kinds: [kind] }).enqueueMany(
+      [3, 5, -5, 9, 4].map((priority) => kind({ n: priority }, { lane: 'api', priority })),
+    )
+    const engine = engines({ kinds: [kind], pools: { light: { core: 1, max: 1 } }, ...settings() })
+    await engine.start()
+    await ended(engine, client)
+    expect(ran).toEqual([9, 5, 4, 3, -5])
+  })
+
+  test('[D-09] [E-14] lanes share the slots by their weights, in tenths, however urgent the jobs of one are', async ({
+    engines,
+  }) => {
+    const weights = { 'weighed:1': 1, 'weighed:2': 2, 'weighed:4': 4 }
+    const starts = 2_100
+    const order: string[] = []
+    const kind = defineKind('weighed', {
+      async run({ lane = '' }) {
+        order.push(lane)
+        await new Promise((resolve) => setTimeout(resolve, 1))
+      },
+    })
+    const lanes = Object.fromEntries(Object.entries(weights).map(([lane, weight]) => [lane, { weight }]))
+    const engine = engines({ kinds: [kind], lanes, pools: { light: { core: 10, max: 10 } }, ...settings() })
+    for (const lane of Object.keys(weights))
+      await engine.enqueueMany(Array.from({ length: starts }, () => kind({}, { lane, priority: lane === 'weighed:1' ? 50 : 0 })))
+    await engine.start()
+    await eventually(() => order.length >= starts, 60_000)
+    const counted = order.slice(0, starts)
+    const errors = Object.entries(weights).map(([lane, weight]) =>
+      Math.abs(counted.filter((one) => one === lane).length / starts / (weight / 7) - 1),
+    )
+    console.log(`weights by ${by}: off by ${errors.map((one) => one.toFixed(3)).join(' ')}`)
+    expect(Math.max(...errors)).toBeLessThan(0.1)
+  })
+
+  test('[D-09] [E-14] a stranger’s single job does not wait for the backlog of others, nor for that of the open lane', async ({
+    engines,
+  }) => {
+    const before: number[] = []
+    let started = 0
+    const kind = defineKind('busy', {
+      payload: z.object({ stranger: z.boolean().default(false) }),
+      async run({ payload }) {
+        if (payload.stranger) before.push(started)
+        started++
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      },
+    })
+    const engine = engines({ kinds: [kind], pools, ...settings() })
+    await engine.enqueueMany(Array.from({ length: 3_000 }, () => kind({})))
+    await engine.enqueueMany(Array.from({ length: 3_000 }, (_, n) => kind({}, { lane: `busy:${n % 10}` })))
+    await engine.start()
+    await eventually(() => started > 100)
+    const askedAt = started
+    await engine.enqueue(kind({ stranger: true }, { lane: 'stranger' }))
+    await eventually(() => before.length === 1)
+    // Of six thousand: what was claimed ahead or let out before.
+    expect((before[0] as number) - askedAt).toBeLessThan(500)
+  })
+
   test('[D-09] a lane never runs more than its cap, and other lanes go on', async ({ engines, client }) => {
     let most = 0
     let now = 0

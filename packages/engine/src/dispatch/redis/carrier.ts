@@ -22,6 +22,8 @@ export interface CarrierOptions {
 const knownMax = 100_000
 const chunk = 500
 const front = { batch: 5_000, lanesMax: 500, laneBatch: 500 }
+/** Of a single lane that was asked for. PostgreSQL is asked again when half of them are left. */
+const laneBatch = 1_000
 /** What falls due later than that is left to PostgreSQL, which makes it ready at its time. */
 const horizonMs = 600_000
 
@@ -57,7 +59,7 @@ export class Carrier {
         .slice(at, at + chunk)
         .flatMap(({ id, priority, cost, rank, lane, dueMs = 0 }) => [
           id,
-          classOf(priority),
+          classOf(lane, priority),
           cost,
           rank,
           lane,
@@ -72,9 +74,12 @@ export class Carrier {
   /** Looks at single lanes: what waits in them, and what they may do. */
   async ask(pool: string, lanes: readonly string[]): Promise<void> {
     if (lanes.length === 0) return
-    const jobs = await offersInLanes(this.#options.database, pool, lanes, front.laneBatch)
-    await this.offer(pool, jobs)
-    await this.#copy(pool, lanes, jobs)
+    const jobs = await offersInLanes(this.#options.database, pool, lanes, laneBatch)
+    const dry = [...(await this.offer(pool, jobs)), ...(await this.#copy(pool, lanes, jobs, laneBatch))]
+    await this.ask(
+      pool,
+      [...new Set(dry)].filter((lane) => !lanes.includes(lane)),
+    )
   }
 
   /** The front of the pool. True when there is more behind it. */
@@ -82,23 +87,28 @@ export class Carrier {
     const { database, client, prefix } = this.#options
     const jobs = await offersIn(database, pool, front)
     const unknown = await this.offer(pool, jobs)
-    const lanes = new Set([...unknown, ...jobs.map(({ lane }) => lane)])
+    const lanes = new Set(jobs.map(({ lane }) => lane))
     lanes.delete('')
-    await this.#copy(pool, [...lanes], jobs)
+    const dry = new Set([...unknown, ...(await this.#copy(pool, [...lanes], jobs, front.laneBatch))])
+    await this.ask(
+      pool,
+      [...dry].filter((lane) => !lanes.has(lane)),
+    )
     const more = jobs.filter(({ lane }) => lane === '').length === front.batch || lanes.size >= front.lanesMax / 2
     await (more ? client().set(`${prefix(pool)}more`, 1) : client().del(`${prefix(pool)}more`))
     return more
   }
 
-  async #copy(pool: string, lanes: readonly string[], jobs: readonly Offered[]): Promise<void> {
-    if (lanes.length === 0) return
+  /** Answers other lanes that have to be asked for. */
+  async #copy(pool: string, lanes: readonly string[], jobs: readonly Offered[], batch: number): Promise<string[]> {
+    if (lanes.length === 0) return []
     const { database, client, prefix } = this.#options
     const counts = new Map<string, number>()
     for (const { lane } of jobs) counts.set(lane, (counts.get(lane) ?? 0) + 1)
     const rows = (await laneCopies(database, lanes)).flatMap((copy) => [
       ...copy,
-      (counts.get(String(copy[0])) ?? 0) >= front.laneBatch ? 1 : 0,
+      (counts.get(String(copy[0])) ?? 0) >= batch ? 1 : 0,
     ])
-    await runScript(client(), 'copy-lanes', prefix(pool), rows)
+    return runScript<string[]>(client(), 'copy-lanes', prefix(pool), rows)
   }
 }

@@ -85,17 +85,17 @@ function toOffered([id, pool, lane, priority, rank, cost, dueMs]: OfferedRow): O
 
 type CopyRow = [
   ...[key: string, metered: boolean, remaining: number | null, resetMs: number | null, floor: number, cap: number | null],
-  ...[closedMs: number | null, inFlight: number, inFlightCost: number],
+  ...[closedMs: number | null, inFlight: number, inFlightCost: number, weight: number],
 ]
 
 /** In the order in which copy-lanes.lua takes them, without its last column. */
 export async function laneCopies(database: Database, lanes: readonly string[]): Promise<(readonly (string | number)[])[]> {
   const statement = {
     name: 'sluice_lane_copies',
-    text: `select key, metered, remaining, reset_ms, budget_floor, cap, closed_ms, in_flight, in_flight_cost from sluice.lane_copies($1)`,
+    text: `select key, metered, remaining, reset_ms, budget_floor, cap, closed_ms, in_flight, in_flight_cost, weight from sluice.lane_copies($1)`,
   }
   const rows = await database.send<CopyRow>(database.hot, statement, [lanes])
-  return rows.map(([key, metered, remaining, resetMs, floor, cap, closedMs, inFlight, inFlightCost]) => [
+  return rows.map(([key, metered, remaining, resetMs, floor, cap, closedMs, inFlight, inFlightCost, weight]) => [
     key,
     metered ? 1 : 0,
     remaining ?? '',
@@ -105,6 +105,7 @@ export async function laneCopies(database: Database, lanes: readonly string[]): 
     closedMs === null ? '' : Number.isFinite(closedMs) ? closedMs : 'inf',
     inFlight,
     inFlightCost,
+    weight,
   ])
 }
 

@@ -16,21 +16,23 @@ describe.skipIf(isMissing('redis-server'))('scripts', () => {
   afterAll(() => redis.stop())
   beforeEach(async () => {
     await redis.client.flushall()
-    for (const one of [0, 1, 2, 3]) await redis.client.xgroup('CREATE', `${prefix}ready:${one}`, 'workers', '0', 'MKSTREAM')
+    for (const one of [0, 1, 2, 3, 4]) await redis.client.xgroup('CREATE', `${prefix}ready:${one}`, 'workers', '0', 'MKSTREAM')
   })
 
   const run = <T>(name: ScriptName, ...args: (string | number)[]): Promise<T> => runScript<T>(redis.client, name, prefix, args)
   const offer = (
     id: number,
-    { lane = '', rank = id, cost = 1, due = '' as number | '', inClass = 2 } = {},
-  ): Promise<[string[], number]> => run('offer', 1_000, id, inClass, cost, rank, lane, due)
+    { lane = '', rank = id, cost = 1, due = '' as number | '', inClass = lane === '' ? 2 : 4 } = {},
+  ): Promise<[string[], number]> => run('offer', 5_000, id, inClass, cost, rank, lane, due)
   const take = async (count: number, consumer = 'me'): Promise<[number, string, string][]> =>
     (await run<[[number, string, string][], number]>('take', consumer, count))[0]
   const ids = (rows: readonly [number, string, string][]): number[] => rows.map(([, , id]) => Number(id))
-  /** lane, metered, remaining, reset, floor, cap, closed, in flight, cost, more */
+  /** lane, metered, remaining, reset, floor, cap, closed, in flight, cost, weight, more */
   const copy = (
     lane: string,
-    fields: Partial<Record<'metered' | 'remaining' | 'reset' | 'floor' | 'cap' | 'closed' | 'inFlight', string | number>> = {},
+    fields: Partial<
+      Record<'metered' | 'remaining' | 'reset' | 'floor' | 'cap' | 'closed' | 'inFlight' | 'weight' | 'more', string | number>
+    > = {},
   ) =>
     run(
       'copy-lanes',
@@ -43,7 +45,8 @@ describe.skipIf(isMissing('redis-server'))('scripts', () => {
       fields.closed ?? '',
       fields.inFlight ?? 0,
       fields.inFlight ?? 0,
-      0,
+      fields.weight ?? 1,
+      fields.more ?? 0,
     )
   const acknowledge = (
     row: [number, string, string],
@@ -122,6 +125,51 @@ describe.skipIf(isMissing('redis-server'))('scripts', () => {
     expect(ids(await take(10))).toEqual([2, 3])
   })
 
+  test.for([1, 3, 50])('[D-03] lanes share what is taken by their weights, %i at a time', async (count) => {
+    const weights = { a: 1, b: 2, c: 4 }
+    let id = 0
+    for (const [lane, weight] of Object.entries(weights)) {
+      for (let n = 0; n < 400; n++) await offer(++id, { lane })
+      await copy(lane, { weight })
+    }
+    await take(16) // let out for the first lane before the others were known
+    const got = { a: 0, b: 0, c: 0 }
+    for (let sum = 0; sum < 420; ) {
+      const rows = await take(Math.min(count, 420 - sum))
+      sum += rows.length
+      // The first come last back: in which order they end must not count.
+      for (const row of rows.toReversed()) {
+        const lane = (['a', 'b', 'c'] as const)[Math.floor((Number(row[2]) - 1) / 400)] as 'a' | 'b' | 'c'
+        got[lane]++
+        await acknowledge(row, lane)
+      }
+    }
+    for (const [lane, weight] of Object.entries(weights))
+      expect(Math.abs(got[lane as 'a'] / 420 / (weight / 7) - 1), JSON.stringify(got)).toBeLessThan(0.1)
+  })
+
+  test('[D-03] a newcomer goes before lanes that were served, and lanes take turns with the open lane', async () => {
+    for (let id = 1; id <= 300; id++) await offer(id, { lane: `busy:${id % 3}` })
+    for (const n of [0, 1, 2]) await copy(`busy:${n}`)
+    await take(100)
+    for (let id = 301; id <= 400; id++) await offer(id)
+    await offer(500, { lane: 'stranger' })
+    await copy('stranger')
+    const next = ids(await take(150))
+    expect(next).toContain(500)
+    expect(next.filter((id) => id > 300 && id <= 400)).toHaveLength(75)
+    const single = [ids(await take(1)), ids(await take(1))].flat()
+    expect(single.filter((id) => id > 300 && id <= 400)).toHaveLength(1)
+  })
+
+  test('[D-03] a lane that runs dry here while PostgreSQL has more is asked for once', async () => {
+    for (let id = 1; id <= 100; id++) await offer(id, { lane: 'l' })
+    await copy('l', { more: 1 })
+    const [rows, , dry] = await run<[unknown[], number, string[]]>('take', 'me', 5)
+    expect([rows.length, dry]).toEqual([5, ['l']])
+    expect(await run('take', 'me', 5)).toMatchObject([{}, 0, []])
+  })
+
   test('[D-04] a newer window wins, in a window the smaller number, an older one is ignored, and it all expires', async () => {
     await offer(1, { lane: 'l' })
     await copy('l', { metered: 1, remaining: 50, reset: hourMs })
@@ -194,7 +242,7 @@ describe.skipIf(isMissing('redis-server'))('scripts', () => {
   test('a limit on what is kept here: the rest stays in PostgreSQL, and the takers are told that there is more', async () => {
     const rows = [1, 2, 3].flatMap((id) => [id, 2, 1, id, '', ''])
     expect(await run('offer', 2, ...rows)).toEqual([[], 1])
-    expect(await run('take', 'me', 5)).toMatchObject([[{}, {}], 1])
-    expect(await run('measure')).toEqual(['length', 2, 'pending', 2, 'lag', 0, 'delayed', 0, 'parked', 0])
+    expect(await run('take', 'me', 5)).toMatchObject([[{}, {}], 1, []])
+    expect(await run('measure')).toEqual(['length', 2, 'pending', 2, 'lag', 0, 'delayed', 0, 'parked', 0, 'takenOver', 0])
   })
 })

@@ -49,8 +49,9 @@ export class StreamSource implements RedisSource {
   }
 
   async take(pool: string, count: number): Promise<Entry[]> {
-    const { link, consumer, prefix } = this.#options
-    const [rows, more] = await this.#run<[[number, string, string][], number]>(pool, 'take', [consumer(), count])
+    const { link, consumer, prefix, ask } = this.#options
+    const [rows, more, dry] = await this.#run<[[number, string, string][], number, string[]]>(pool, 'take', [consumer(), count])
+    ask(pool, dry)
     if (more === 1 && rows.length < count) link.send(() => link.client.publish(newsOf(prefix(pool)), 'dry'))
     return rows.map(([priorityClass, entry, id]) => ({ id: Number(id), priorityClass, entry }))
   }

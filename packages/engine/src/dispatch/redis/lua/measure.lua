@@ -1,6 +1,6 @@
 -- What is where, for people. Answers pairs of a name and a number.
 local length, pending, lag = 0, 0, 0
-for class = 0, classes - 1 do
+for class = 0, laned do
   length = length + redis.call('XLEN', stream_of(class))
   local groups = redis.call('EXISTS', stream_of(class)) == 1 and redis.call('XINFO', 'GROUPS', stream_of(class)) or {}
   for _, info in ipairs(groups) do

@@ -1,20 +1,25 @@
 -- What all scripts share; it is put in front of each. Every key carries the prefix, whose hash tag names the pool, so that a script stays on one node.
 --
 --   known          hash: id -> place|class|cost|rank|lane. The place is the entry in its stream, 'p' for parked in its lane, 'd' for delayed
---   ready:CLASS    stream of ids that may be claimed, one for each class of priority
+--   ready:CLASS    streams of ids that may be claimed: one for each class of priority of the open lane, and the last one for all other lanes
 --   delayed        sorted set of ids, by the ms at which they fall due
 --   lane:KEY       hash: a copy of the lane's budget, made from PostgreSQL and rebuilt from there
---   lane:KEY:parked  sorted set of ids that wait for a permit, by rank
+--   lane:KEY:parked  sorted set of ids that wait for a permit or their turn, by rank
 --   lane:KEY:out   hash: id -> cost of those that were released and are not acknowledged
---   busy           set of lanes in which ids wait
+--   turns          sorted set of lanes that have ids and room, by what they got over their weight
+--   pace           how far the lane is that was served last
 --   more           there when PostgreSQL has more ready jobs than were offered
 --   taken-over     how many ids were taken from dead processes and handed out again
 local prefix = ARGV[1]
 local group = 'workers'
 local classes = 4
--- Lanes share so many places of the streams, each having a few at least; what they have beyond that waits in the lane, so that nobody stands behind all of it.
-local places = 512
-local places_min = 4
+local laned = 4
+-- So many ids of lanes wait in their stream, for those who sleep to be woken. The rest is released when somebody takes it: nobody stands behind more than these.
+local staged_max = 16
+-- PostgreSQL is asked for more when fewer than that wait in a lane.
+local parked_min = 500
+-- Who had to wait for PostgreSQL catches up, but not with more than that.
+local catch_up = 100
 
 local function now_ms()
   local time = redis.call('TIME')
@@ -28,12 +33,13 @@ local function note(id, place, job)
   redis.call('HSET', prefix .. 'known', id, place .. '|' .. job.class .. '|' .. job.cost .. '|' .. job.rank .. '|' .. job.lane)
 end
 
-local function find(id)
-  local text = redis.call('HGET', prefix .. 'known', id)
+local function read_note(text)
   if not text then return nil end
   local place, class, cost, rank, lane = string.match(text, '^([^|]*)|([^|]*)|([^|]*)|([^|]*)|(.*)$')
   return { place = place, class = class, cost = tonumber(cost), rank = rank, lane = lane }
 end
+
+local function find(id) return read_note(redis.call('HGET', prefix .. 'known', id)) end
 
 local function send(id, job)
   note(id, redis.call('XADD', stream_of(job.class), '*', 'id', id, 'rank', job.rank), job)
@@ -50,62 +56,134 @@ local function leave(id, lane, refund)
   end
 end
 
--- Reserves permits and sends ids to their streams, in one step, as long as the lane has room. The answers: 'unknown' when there is no copy of the lane,
--- 'dry' when nothing is left here and PostgreSQL has more, 'shut' when PostgreSQL refused and has not been asked since.
-local function release(lane, now)
+local doors = {}
+
+-- What a lane may release, by its copy: read once in a script, and counted from there. `is` may be 'unknown' when there is no copy of the lane, 'shut' when
+-- PostgreSQL refused and has not been asked since, 'closed' until a time or until somebody acts.
+local function door_of(lane, now)
+  if doors[lane] then return doors[lane] end
   local key = lane_of(lane)
-  local copy = redis.call('HMGET', key, 'metered', 'remaining', 'reset', 'floor', 'cap', 'closed', 'others', 'more')
-  if not copy[1] then return 'unknown' end
-  if copy[6] == 'shut' then return 'shut' end
-  if copy[6] == 'inf' or (tonumber(copy[6]) or 0) > now then return 'closed' end
-  local metered, remaining, reset = copy[1] == '1', tonumber(copy[2]), tonumber(copy[3])
-  local free = remaining ~= nil and remaining - tonumber(copy[4]) or math.huge
-  local cap, others = tonumber(copy[5]) or math.huge, tonumber(copy[7])
-  -- Nothing known of the budget, or its window is over: one job finds out.
-  if metered and (remaining == nil or (reset ~= nil and reset <= now)) then
-    cap = 1
-    free = math.huge
-  end
-  if not metered then free = math.huge end
-  local window = math.max(places_min, math.floor(places / math.max(1, redis.call('SCARD', prefix .. 'busy'))))
-  local out = redis.call('HLEN', key .. ':out')
-  local spent = 0
-  while out + others < cap and out < window do
-    local id = redis.call('ZRANGE', key .. ':parked', 0, 0)[1]
-    if not id then
-      redis.call('SREM', prefix .. 'busy', lane)
-      if copy[8] == '1' then return 'dry' end
-      break
+  local copy = redis.call('HMGET', key, 'metered', 'remaining', 'reset', 'floor', 'cap', 'closed', 'others', 'more', 'weight', 'progress')
+  local door = { is = 'open', spent = 0 }
+  doors[lane] = door
+  if not copy[1] then
+    door.is = 'unknown'
+  elseif copy[6] == 'shut' then
+    door.is = 'shut'
+  elseif copy[6] == 'inf' or (tonumber(copy[6]) or 0) > now then
+    door.is = 'closed'
+  else
+    local metered, remaining, reset = copy[1] == '1', tonumber(copy[2]), tonumber(copy[3])
+    local cap = tonumber(copy[5]) or math.huge
+    door.counts = remaining ~= nil
+    door.free = metered and remaining ~= nil and remaining - tonumber(copy[4]) or math.huge
+    -- Nothing known of the budget, or its window is over: one job finds out.
+    if metered and (remaining == nil or (reset ~= nil and reset <= now)) then
+      cap = 1
+      door.free = math.huge
     end
+    door.room = cap - tonumber(copy[7])
+    if door.room < math.huge then door.room = door.room - redis.call('HLEN', key .. ':out') end
+    door.more, door.unread = copy[8] == '1', copy[8] ~= '0'
+    door.weight, door.progress = tonumber(copy[9]) or 1, tonumber(copy[10])
+  end
+  return door
+end
+
+-- One id of the lane gets its permits and goes to the stream, in one step; or the lane has none that may.
+local function release(lane, now)
+  local door, key = door_of(lane, now), lane_of(lane)
+  if door.is ~= 'open' or door.room < 1 then return false end
+  while true do
+    local first = redis.call('ZPOPMIN', key .. ':parked')
+    local id = first[1]
+    if not id then return false end
     local job = find(id)
     if job and job.place == 'p' then
-      if job.cost > free then break end
+      if job.cost > door.free then
+        redis.call('ZADD', key .. ':parked', first[2], id)
+        return false
+      end
       redis.call('HSET', key .. ':out', id, job.cost)
       send(id, job)
-      out = out + 1
-      free = free - job.cost
-      spent = spent + job.cost
+      door.room = door.room - 1
+      door.free = door.free - job.cost
+      door.spent = door.spent + job.cost
+      return true
     end
-    redis.call('ZREM', key .. ':parked', id)
   end
-  if spent > 0 and remaining ~= nil then redis.call('HINCRBY', key, 'remaining', -spent) end
-  return 'known'
+end
+
+-- A lane that has ids and room gets its turns. A newcomer goes before those that were served already.
+local function line_up(lane, now)
+  local door = door_of(lane, now)
+  if door.is ~= 'open' or door.room < 1 or redis.call('EXISTS', lane_of(lane) .. ':parked') == 0 then return end
+  if redis.call('ZSCORE', prefix .. 'turns', lane) then return end
+  local pace = tonumber(redis.call('GET', prefix .. 'pace') or redis.call('ZRANGE', prefix .. 'turns', 0, 0, 'WITHSCORES')[2]) or 0
+  redis.call('ZADD', prefix .. 'turns', door.progress and math.max(door.progress, pace - catch_up) or pace - 1, lane)
+  if door.progress then redis.call('HDEL', lane_of(lane), 'progress') end
+  door.progress = nil
+end
+
+-- Entries of a stream that nobody was handed yet.
+local function lag_of(class)
+  local info = redis.call('XINFO', 'GROUPS', stream_of(class))[1]
+  if not info then return nil end
+  for at = 1, #info, 2 do
+    if info[at] == 'pending' then return redis.call('XLEN', stream_of(class)) - info[at + 1] end
+  end
+end
+
+-- Releases ids of lanes until so many wait in their stream. Whoever got least for its weight goes next, so that shares are by weight whoever takes them.
+local function stage(most, now)
+  local turns = prefix .. 'turns'
+  if redis.call('EXISTS', turns) == 0 then return end
+  local waiting, pace = lag_of(laned) or 0, nil
+  while waiting < most do
+    local first = redis.call('ZRANGE', turns, 0, 0, 'WITHSCORES')
+    local lane = first[1]
+    if not lane then break end
+    local door = door_of(lane, now)
+    if release(lane, now) then
+      waiting = waiting + 1
+      pace = math.max(pace or -math.huge, tonumber(first[2]))
+      redis.call('ZINCRBY', turns, 1 / door.weight, lane)
+    else
+      redis.call('ZREM', turns, lane)
+      if door.unread then redis.call('HSET', lane_of(lane), 'progress', first[2]) end
+    end
+  end
+  if pace then redis.call('SET', prefix .. 'pace', math.max(pace, tonumber(redis.call('GET', prefix .. 'pace')) or pace)) end
+end
+
+-- At the end of a script: writes down what was spent, and says for which lanes the caller has to ask PostgreSQL: those it knows nothing of, and those that run dry
+-- here while there is more; not of those it was asked for just now.
+local function settle_doors(touched, asked)
+  local ask = {}
+  for lane, door in pairs(doors) do
+    if door.spent > 0 and door.counts then redis.call('HINCRBY', lane_of(lane), 'remaining', -door.spent) end
+    if door.is == 'unknown' or door.is == 'shut' then
+      if touched[lane] then ask[#ask + 1] = lane end
+    elseif door.more and not (asked and touched[lane]) and redis.call('ZCARD', lane_of(lane) .. ':parked') < parked_min then
+      redis.call('HSET', lane_of(lane), 'more', 'asked')
+      ask[#ask + 1] = lane
+    end
+  end
+  return ask
 end
 
 local function park(id, job)
   note(id, 'p', job)
   redis.call('ZADD', lane_of(job.lane) .. ':parked', job.rank, id)
-  redis.call('SADD', prefix .. 'busy', job.lane)
 end
 
--- Releases of each lane and says for which of them the caller has to ask PostgreSQL.
-local function release_all(lanes)
-  local now, ask = now_ms(), {}
-  for lane in pairs(lanes) do
-    local is = release(lane, now)
-    if is == 'unknown' or is == 'dry' or is == 'shut' then ask[#ask + 1] = lane end
-  end
-  return ask
+-- Lets these lanes go on, and says for which of them the caller has to ask PostgreSQL.
+local function release_all(lanes, asked)
+  if not next(lanes) then return {} end
+  local now = now_ms()
+  for lane in pairs(lanes) do line_up(lane, now) end
+  stage(staged_max, now)
+  return settle_doors(lanes, asked)
 end
 
 -- Takes an entry out of its stream, delivered or not.

@@ -2,7 +2,7 @@
 -- have not been seen for long are removed. Answers rows of class, entry, id.
 local consumer, idle, count = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local found = {}
-for class = 0, classes - 1 do
+for class = 0, laned do
   local answer = redis.call('XAUTOCLAIM', stream_of(class), group, consumer, idle, '0-0', 'COUNT', count)
   for _, entry in ipairs(answer[2]) do
     found[#found + 1] = { class, entry[1], entry[2][2] }

@@ -1,7 +1,9 @@
--- Hands up to `count` ids to a consumer. Of the heads of all classes the one with the smallest rank goes first: rank is the time of becoming ready less
--- what its priority is worth, so that high classes go first and nobody in a low one waits for ever. Answers rows of class, entry, id.
+-- Hands up to `count` ids to a consumer: half of them from lanes while both have some, in turn when it is one. Of the heads of the open lane's classes the one with
+-- the smallest rank goes first: rank is the time of becoming ready less what its priority is worth, so that high classes go first and nobody in a low one waits for
+-- ever. Answers rows of class, entry, id; whether PostgreSQL has more; the lanes for which it has to be asked.
 local consumer, count = ARGV[2], tonumber(ARGV[3])
-local taken, heads, live = {}, {}, 0
+local now = now_ms()
+local taken, heads, live, left = {}, {}, 0, {}
 
 local function head_of(class, after)
   local first = redis.call('XRANGE', stream_of(class), '(' .. after, '+', 'COUNT', 1)[1]
@@ -18,15 +20,25 @@ local function read(class, most)
   return entries[#entries]
 end
 
-for class = 0, classes - 1 do
+local function take_laned(most)
+  if most < 1 then return end
+  stage(most, now)
+  read(laned, most)
+end
+
+for class = 0, laned do
   local info = redis.call('XINFO', 'GROUPS', stream_of(class))[1]
   if not info then return redis.error_reply('NOGROUP the group of ' .. stream_of(class) .. ' is gone') end
   for at = 1, #info, 2 do
-    if info[at] == 'last-delivered-id' then heads[class] = head_of(class, info[at + 1]) end
+    if info[at] == 'last-delivered-id' and class < classes then heads[class] = head_of(class, info[at + 1]) end
   end
   if heads[class] then live = live + 1 end
 end
 
+local share = count
+if live > 0 and count > 1 then share = math.ceil(count / 2) end
+if live > 0 and count == 1 then share = redis.call('INCR', prefix .. 'whose') % 2 end
+take_laned(share)
 while live > 0 and #taken < count do
   local best
   for class = 0, classes - 1 do
@@ -36,4 +48,7 @@ while live > 0 and #taken < count do
   heads[best] = last and live > 1 and head_of(best, last[1]) or nil
   if not heads[best] then live = live - 1 end
 end
-return { taken, redis.call('EXISTS', prefix .. 'more') }
+if share < count then take_laned(count - #taken) end
+-- For those who sleep.
+stage(staged_max, now)
+return { taken, redis.call('EXISTS', prefix .. 'more'), settle_doors({}) }
