@@ -160,8 +160,7 @@ export function dispatcherSuite(test: TestAPI<Fixtures>, by: 'postgres' | 'redis
     const errors = Object.entries(weights).map(([lane, weight]) =>
       Math.abs(counted.filter((one) => one === lane).length / starts / (weight / 7) - 1),
     )
-    console.log(`weights by ${by}: off by ${errors.map((one) => one.toFixed(3)).join(' ')}`)
-    expect(Math.max(...errors)).toBeLessThan(0.1)
+    expect(Math.max(...errors), `off by ${errors.join(' ')}`).toBeLessThan(0.1)
   })
 
   test('[D-09] [E-14] a stranger’s single job does not wait for the backlog of others, nor for that of the open lane', async ({

@@ -22,8 +22,8 @@ describe.skipIf(isMissing('redis-server'))('scripts', () => {
   const run = <T>(name: ScriptName, ...args: (string | number)[]): Promise<T> => runScript<T>(redis.client, name, prefix, args)
   const offer = (
     id: number,
-    { lane = '', rank = id, cost = 1, due = '' as number | '', inClass = lane === '' ? 2 : 4 } = {},
-  ): Promise<[string[], number]> => run('offer', 5_000, id, inClass, cost, rank, lane, due)
+    { lane = '', rank = id, cost = 1, due = '' as number | '', inClass = 2 } = {},
+  ): Promise<[string[], number]> => run('offer', 5_000, id, lane === '' ? inClass : 4, cost, rank, lane, due)
   const take = async (count: number, consumer = 'me'): Promise<[number, string, string][]> =>
     (await run<[[number, string, string][], number]>('take', consumer, count))[0]
   const ids = (rows: readonly [number, string, string][]): number[] => rows.map(([, , id]) => Number(id))
@@ -219,6 +219,16 @@ describe.skipIf(isMissing('redis-server'))('scripts', () => {
     await redis.client.xtrim(`${prefix}ready:2`, 'MAXLEN', 0)
     await offer(1)
     expect(ids(await take(5))).toEqual([1])
+  })
+
+  test('[D-02] an entry whose consumer somebody removed is offered again, one that waits or is held is not', async () => {
+    for (const id of [1, 2, 3]) await offer(id)
+    await take(1, 'removed')
+    await take(1, 'alive')
+    await redis.client.xgroup('DELCONSUMER', `${prefix}ready:2`, 'workers', 'removed')
+    for (const id of [1, 2, 3]) await offer(id)
+    expect(ids(await take(5))).toEqual([3, 1])
+    expect(await redis.client.xlen(`${prefix}ready:2`)).toBe(3)
   })
 
   test('[D-02] what a consumer left is taken over', async () => {

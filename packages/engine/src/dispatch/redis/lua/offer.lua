@@ -2,14 +2,41 @@
 -- Answers the lanes for which PostgreSQL has to be asked, and whether the limit was reached.
 local most = tonumber(ARGV[2])
 local lanes, full, earliest = {}, 0, nil
+local delivered = {}
+
+local function parts_of(entry)
+  local ms, number = string.match(entry, '^(%d+)-(%d+)$')
+  return tonumber(ms), tonumber(number)
+end
+
+-- Up to where the group has been handed its entries.
+local function delivered_to(class)
+  if delivered[class] then return delivered[class] end
+  local info = redis.call('XINFO', 'GROUPS', stream_of(class))[1] or {}
+  delivered[class] = '0-0'
+  for at = 1, #info, 2 do
+    if info[at] == 'last-delivered-id' then delivered[class] = info[at + 1] end
+  end
+  return delivered[class]
+end
+
+-- An entry that will reach nobody: somebody trimmed the stream, or removed the consumer that had been handed it, and its pending entries with it.
+local function is_lost(class, entry)
+  if #redis.call('XRANGE', stream_of(class), entry, entry) == 0 then return true end
+  local ms, number = parts_of(entry)
+  local last_ms, last_number = parts_of(delivered_to(class))
+  if ms > last_ms or (ms == last_ms and number > last_number) then return false end
+  return #redis.call('XPENDING', stream_of(class), group, entry, entry, 1) == 0
+end
+
 for at = 3, #ARGV, 6 do
   local id, due = ARGV[at], ARGV[at + 5]
   local job = { class = ARGV[at + 1], cost = tonumber(ARGV[at + 2]), rank = ARGV[at + 3], lane = ARGV[at + 4] }
   local here = find(id)
   local wakes = here and here.place == 'd' and due == ''
   if wakes then redis.call('ZREM', prefix .. 'delayed', id) end
-  -- Somebody trimmed the stream: the entry is gone, and the job is still ready.
-  local lost = here and here.place ~= 'd' and here.place ~= 'p' and #redis.call('XRANGE', stream_of(here.class), here.place, here.place) == 0
+  local lost = here and here.place ~= 'd' and here.place ~= 'p' and is_lost(here.class, here.place)
+  if lost then redis.call('XDEL', stream_of(here.class), here.place) end
   if lost and here.lane ~= '' then leave(id, here.lane, '') end
   if here and not wakes and not lost then
     if here.lane ~= '' then lanes[here.lane] = true end
