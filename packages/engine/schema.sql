@@ -761,6 +761,7 @@ declare
   owners text[];
   held text[] := '{}';
   moved sluice.ready_job[];
+  got integer;
 begin
   select coalesce(array_agg(p.name) filter (where p.scope = 'kind'), '{}'), coalesce(bool_or(p.scope = 'pool' and p.name = in_pool), false),
          exists (select from sluice.owner)
@@ -768,6 +769,29 @@ begin
   from sluice.pause p;
   perform from sluice.worker w where w.id = in_worker for key share;
   if not found then return; end if;
+  if not owned and not closed then
+    -- Most are of the open lane and free to go. What is left is looked at by the rules for all.
+    return query
+    update sluice.job j
+    set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, run_at = null,
+        key = case when j.key_rule = 'start' then null else j.key end, fence = greatest(j.fence + 1, stamp)
+    where j.id = any(array(
+      select r.id from sluice.job r
+      where r.id = any(ids) and r.lane = '' and r.pool = in_pool and (r.state = 'ready' or (r.state = 'scheduled' and r.run_at <= at)) and r.crashes < 2
+        and r.kind <> all(paused) and r.kind <> all(unknown_kinds)
+      for update skip locked))
+    returning null::text, null::double precision, j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root,
+              date_part('epoch', j.created_at) * 1000, j.run, j.event, j.priority, j.trace, j.lane;
+    get diagnostics got = row_count;
+    if got > 0 then
+      ids := array(select u.id from unnest(ids) as u(id)
+                   where not exists (select from sluice.job j where j.id = u.id and j.worker = in_worker and j.state = 'running' and j.started_at = at));
+    end if;
+    if ids = '{}' then
+      perform set_config('synchronous_commit', 'off', true);
+      return;
+    end if;
+  end if;
   if owned and not closed then
     -- As sluice.move_owned does: jobs of an owner with limits that name no lane belong into the owner's own.
     with gone as (

@@ -211,23 +211,31 @@ export class RedisDispatcher implements Dispatcher {
     this.#bringing = false
     this.#toAsk.clear()
     this.#installation ||= await readInstallation(this.#options.database)
-    for (const pool of this.#pools) {
-      await this.#prepare(pool)
+    await Promise.all(this.#pools.map((pool) => this.#preparePool(pool)))
+  }
+
+  async #preparePool(pool: string): Promise<void> {
+    const prefix = this.#prefix(pool)
+    await Promise.all([
+      this.#prepare(pool),
       // A Redis that is full answers, and takes nothing.
-      await this.#link.client.set(`${this.#prefix(pool)}seen`, this.#consumer, 'PX', this.#options.leaseMs)
-      await this.#link.subscribe(newsOf(this.#prefix(pool)))
-      if (!this.#tenders.has(pool)) this.#tenders.set(pool, this.#makeTender(pool))
-    }
+      this.#link.client.set(`${prefix}seen`, this.#consumer, 'PX', this.#options.leaseMs),
+      this.#link.subscribe(newsOf(prefix)),
+    ])
+    if (!this.#tenders.has(pool)) this.#tenders.set(pool, this.#makeTender(pool))
   }
 
   /** From id 0: whatever is in the stream is for somebody. That the group is there already is fine. */
   async #prepare(pool: string): Promise<void> {
-    for (const one of classes)
-      await this.#link.client
-        .xgroup('CREATE', streamOf(this.#prefix(pool), one), group, '0', 'MKSTREAM')
-        .catch((error: unknown) => {
-          if (!String(error).includes('BUSYGROUP')) throw error
-        })
+    const prefix = this.#prefix(pool)
+    const make = async (one: number): Promise<void> => {
+      try {
+        await this.#link.client.xgroup('CREATE', streamOf(prefix, one), group, '0', 'MKSTREAM')
+      } catch (error) {
+        if (!String(error).includes('BUSYGROUP')) throw error
+      }
+    }
+    await Promise.all(classes.map(make))
   }
 
   #switched(up: boolean, instead: string | undefined): void {

@@ -48,6 +48,8 @@ export class RedisSupply implements Supply {
   /** There may be more than one: take many at once before waiting. */
   #look = true
   #awake = false
+  /** Taken and not claimed yet, or asked for. */
+  #asked = 0
 
   constructor(demand: Demand, door: Door, source: RedisSource, fallback: (demand: Demand) => Supply) {
     this.#demand = demand
@@ -83,7 +85,7 @@ export class RedisSupply implements Supply {
     if (held || !this.#door.open() || this.#demand.unsettled() > unsettledMax) return 0
     const limit = this.#backlog ? max : core
     const ahead = pace.in(aheadMs)
-    const room = limit + ahead - running - waiting
+    const room = limit + ahead - running - waiting - this.#asked
     return room >= Math.max(1, ahead / 2) ? Math.min(room, Math.max(limit, Math.ceil(ahead / 2))) : 0
   }
 
@@ -91,16 +93,21 @@ export class RedisSupply implements Supply {
     if (this.#pumping) return
     this.#pumping = true
     const pool = this.#demand.name
+    let taking: Promise<Entry[]> | undefined
     try {
-      for (let room = this.#room(); room > 0 && this.#source.up; room = this.#room()) {
-        this.#demand.pace.measure()
-        const entries = this.#look ? await this.#source.take(pool, room) : await this.#source.wait(pool)
-        this.#backlog = this.#look && entries.length >= room
-        this.#look = entries.length > 0
-        if (entries.length > 0) await this.#claim(pool, entries)
+      for (taking = this.#take(pool); taking; ) {
+        const entries: Entry[] = await taking
+        const claiming = this.#claim(pool, entries)
+        // Under a backlog the next ids are on their way while these are claimed.
+        taking = this.#backlog ? this.#take(pool) : undefined
+        await claiming
+        taking ??= this.#take(pool)
       }
     } catch (error) {
       this.#look = true
+      // What it brings is taken over like that of a dead process.
+      await taking?.catch(() => {})
+      this.#asked = 0
       await this.#source.trouble(pool, error)
     } finally {
       this.#pumping = false
@@ -109,8 +116,30 @@ export class RedisSupply implements Supply {
     if (this.#source.up && this.#room() > 0) void this.#pump()
   }
 
+  #take(pool: string): Promise<Entry[]> | undefined {
+    const room = this.#room()
+    return room > 0 && this.#source.up ? this.#takeUpTo(pool, room) : undefined
+  }
+
+  async #takeUpTo(pool: string, room: number): Promise<Entry[]> {
+    this.#demand.pace.measure()
+    const looks = this.#look
+    const asked = looks ? room : 1
+    this.#asked += asked
+    const entries = await (looks ? this.#source.take(pool, room) : this.#source.wait(pool))
+    this.#asked += entries.length - asked
+    this.#backlog = looks && entries.length >= room
+    this.#look = entries.length > 0
+    return entries
+  }
+
   async #claim(pool: string, entries: readonly Entry[]): Promise<void> {
-    const found = await this.#door.pass(pool, () => this.#source.claim(pool, this.#door, entries))
+    if (entries.length === 0) return
+    const found = await this.#door
+      .pass(pool, () => this.#source.claim(pool, this.#door, entries))
+      .finally(() => {
+        this.#asked -= entries.length
+      })
     if (!found) {
       await this.#source.refuse(
         pool,

@@ -187,6 +187,15 @@ describe.skipIf(isMissing('redis-server'))('scripts', () => {
     expect(await redis.client.pttl(`${prefix}lane:l`)).toBeGreaterThan(hourMs)
   })
 
+  test('[D-04] when a window is over the next one counts, however soon it ends', async () => {
+    for (let id = 1; id <= 20; id++) await offer(id, { lane: 'l' })
+    await copy('l', { metered: 1, remaining: 0, reset: -100 })
+    const [probe] = await take(20)
+    expect(await take(20)).toEqual([])
+    await acknowledge(probe as [number, string, string], 'l', 0, 9, Date.now() + 2_000)
+    expect(await take(20)).toHaveLength(9)
+  })
+
   test('[D-03] a refusal parks the id and closes its lane until PostgreSQL is asked; nothing goes round', async () => {
     for (const id of [1, 2]) await offer(id, { lane: 'l' })
     await copy('l', { cap: 1 })

@@ -9,6 +9,7 @@ const names = [
   'offer',
   'take',
   'acknowledge',
+  'acknowledge-open',
   'refuse',
   'copy-lanes',
   'move-due',

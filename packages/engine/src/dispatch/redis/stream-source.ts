@@ -34,7 +34,8 @@ interface HeldEntry extends Entry {
 /** After a refusal for want of room the copy of the lane is made anew, once. */
 const askAgainMs = 100
 const rowsMax = 500
-const columns = 7
+
+type Row = readonly (string | number)[]
 
 export class StreamSource implements RedisSource {
   readonly #options: StreamSourceOptions
@@ -91,22 +92,34 @@ export class StreamSource implements RedisSource {
 
   /** Settled, or somebody else's by now. Resolves when Redis knows. */
   async acknowledge(over: readonly Over[]): Promise<void> {
-    const rows = new Map<string, (string | number)[]>()
+    const open = new Map<string, Row[]>()
+    const laned = new Map<string, Row[]>()
     for (const { claim, verdict, said } of over) {
-      const { id, fence, lane = '' } = claim
+      const { id, fence, lane } = claim
       const held = this.#entries.get(id)
       if (held?.fence !== fence) continue
       this.#entries.delete(id)
+      const { pool, priorityClass, entry } = held
+      if (lane === undefined) {
+        push(open, pool, [id, priorityClass, entry])
+        continue
+      }
       const refund = verdict.outcome === 'handed back' && verdict.started === false ? '' : (said?.refund ?? 0)
-      const row = [id, held.priorityClass, held.entry, lane, refund, said?.remaining ?? '', said?.resetAt?.getTime() ?? '']
-      const others = rows.get(held.pool)
-      if (others) others.push(...row)
-      else rows.set(held.pool, row)
+      const told = [said?.remaining ?? '', said?.resetAt?.getTime() ?? '']
+      push(laned, pool, [id, priorityClass, entry, lane, refund, ...told])
     }
     if (!this.#options.link.up) return
-    for (const [pool, all] of rows)
-      for (let at = 0; at < all.length; at += columns * rowsMax)
-        this.#options.ask(pool, await this.#run<string[]>(pool, 'acknowledge', all.slice(at, at + columns * rowsMax)))
+    // All are sent before the first is waited for.
+    await Promise.all([...this.#tell('acknowledge-open', open), ...this.#tell('acknowledge', laned)])
+  }
+
+  #tell(script: ScriptName, rows: ReadonlyMap<string, readonly Row[]>): Promise<void>[] {
+    return [...rows].flatMap(([pool, all]) =>
+      Array.from({ length: Math.ceil(all.length / rowsMax) }, async (_, at) => {
+        const some = all.slice(at * rowsMax, (at + 1) * rowsMax)
+        this.#options.ask(pool, await this.#run<string[]>(pool, script, some.flat()))
+      }),
+    )
   }
 
   /** This process was declared dead: what it took is for whoever takes over. */
@@ -129,4 +142,10 @@ export class StreamSource implements RedisSource {
   #run<T>(pool: string, script: ScriptName, args: readonly (string | number)[]): Promise<T> {
     return runScript<T>(this.#options.link.client, script, this.#options.prefix(pool), args)
   }
+}
+
+function push(rows: Map<string, Row[]>, pool: string, row: Row): void {
+  const others = rows.get(pool)
+  if (others) others.push(row)
+  else rows.set(pool, [row])
 }
