@@ -20,7 +20,7 @@ export interface CarrierOptions {
 
 /** So many ids of a pool are kept in Redis at most; the rest is brought when these are gone. */
 const knownMax = 100_000
-const chunk = 500
+const chunk = 1_000
 const front = { batch: 5_000, lanesMax: 500, laneBatch: 500 }
 /** Of a single lane that was asked for. PostgreSQL is asked again when half of them are left. */
 const laneBatch = 1_000

@@ -35,8 +35,6 @@ interface HeldEntry extends Entry {
 const askAgainMs = 100
 const rowsMax = 500
 
-type Row = readonly (string | number)[]
-
 export class StreamSource implements RedisSource {
   readonly #options: StreamSourceOptions
   readonly #entries = new Map<number, HeldEntry>()
@@ -51,10 +49,11 @@ export class StreamSource implements RedisSource {
 
   async take(pool: string, count: number): Promise<Entry[]> {
     const { link, consumer, prefix, ask } = this.#options
-    const [rows, more, dry] = await this.#run<[[number, string, string][], number, string[]]>(pool, 'take', [consumer(), count])
+    const [lines, more, dry] = await this.#run<[string, number, string[]]>(pool, 'take', [consumer(), count])
     ask(pool, dry)
-    if (more === 1 && rows.length < count) link.send(() => link.client.publish(newsOf(prefix(pool)), 'dry'))
-    return rows.map(([priorityClass, entry, id]) => ({ id: Number(id), priorityClass, entry }))
+    const entries = lines === '' ? [] : lines.split('\n').map(readEntry)
+    if (more === 1 && entries.length < count) link.send(() => link.client.publish(newsOf(prefix(pool)), 'dry'))
+    return entries
   }
 
   async wait(pool: string): Promise<Entry[]> {
@@ -92,8 +91,8 @@ export class StreamSource implements RedisSource {
 
   /** Settled, or somebody else's by now. Resolves when Redis knows. */
   async acknowledge(over: readonly Over[]): Promise<void> {
-    const open = new Map<string, Row[]>()
-    const laned = new Map<string, Row[]>()
+    const open = new Map<string, string[]>()
+    const laned = new Map<string, (readonly (string | number)[])[]>()
     for (const { claim, verdict, said } of over) {
       const { id, fence, lane } = claim
       const held = this.#entries.get(id)
@@ -101,7 +100,7 @@ export class StreamSource implements RedisSource {
       this.#entries.delete(id)
       const { pool, priorityClass, entry } = held
       if (lane === undefined) {
-        push(open, pool, [id, priorityClass, entry])
+        push(open, pool, `${id} ${priorityClass} ${entry}`)
         continue
       }
       const refund = verdict.outcome === 'handed back' && verdict.started === false ? '' : (said?.refund ?? 0)
@@ -110,16 +109,12 @@ export class StreamSource implements RedisSource {
     }
     if (!this.#options.link.up) return
     // All are sent before the first is waited for.
-    await Promise.all([...this.#tell('acknowledge-open', open), ...this.#tell('acknowledge', laned)])
-  }
-
-  #tell(script: ScriptName, rows: ReadonlyMap<string, readonly Row[]>): Promise<void>[] {
-    return [...rows].flatMap(([pool, all]) =>
-      Array.from({ length: Math.ceil(all.length / rowsMax) }, async (_, at) => {
-        const some = all.slice(at * rowsMax, (at + 1) * rowsMax)
-        this.#options.ask(pool, await this.#run<string[]>(pool, script, some.flat()))
-      }),
-    )
+    await Promise.all([
+      ...inGroups(open, (pool, lines) => this.#run(pool, 'acknowledge-open', [lines.join('\n')])),
+      ...inGroups(laned, async (pool, rows) =>
+        this.#options.ask(pool, await this.#run<string[]>(pool, 'acknowledge', rows.flat())),
+      ),
+    ])
   }
 
   /** This process was declared dead: what it took is for whoever takes over. */
@@ -144,8 +139,22 @@ export class StreamSource implements RedisSource {
   }
 }
 
-function push(rows: Map<string, Row[]>, pool: string, row: Row): void {
+function readEntry(line: string): Entry {
+  const [priorityClass, entry = '', id] = line.split(' ')
+  return { id: Number(id), priorityClass: Number(priorityClass), entry }
+}
+
+function push<T>(rows: Map<string, T[]>, pool: string, row: T): void {
   const others = rows.get(pool)
   if (others) others.push(row)
   else rows.set(pool, [row])
+}
+
+function inGroups<T>(
+  rows: ReadonlyMap<string, readonly T[]>,
+  act: (pool: string, group: readonly T[]) => Promise<unknown>,
+): Promise<unknown>[] {
+  return [...rows].flatMap(([pool, all]) =>
+    Array.from({ length: Math.ceil(all.length / rowsMax) }, (_, at) => act(pool, all.slice(at * rowsMax, (at + 1) * rowsMax))),
+  )
 }

@@ -1,6 +1,6 @@
 -- Hands up to `count` ids to a consumer: half of them from lanes while both have some, in turn when it is one. Of the heads of the open lane's classes the one with
 -- the smallest rank goes first: rank is the time of becoming ready less what its priority is worth, so that high classes go first and nobody in a low one waits for
--- ever. Answers rows of class, entry, id; whether PostgreSQL has more; the lanes for which it has to be asked.
+-- ever. Answers a text with a line for each: class, entry, id; whether PostgreSQL has more; the lanes for which it has to be asked.
 local consumer, count = ARGV[2], tonumber(ARGV[3])
 local now = now_ms()
 local taken, heads, live, left = {}, {}, 0, {}
@@ -15,7 +15,7 @@ local function read(class, most)
   local answer = redis.call('XREADGROUP', 'GROUP', group, consumer, 'COUNT', most, 'STREAMS', stream_of(class), '>')
   local entries = answer and answer[1] and answer[1][2] or {}
   for _, entry in ipairs(entries) do
-    taken[#taken + 1] = { class, entry[1], entry[2][2] }
+    taken[#taken + 1] = class .. ' ' .. entry[1] .. ' ' .. entry[2][2]
   end
   return entries[#entries]
 end
@@ -51,4 +51,4 @@ end
 if share < count then take_laned(count - #taken) end
 -- For those who sleep.
 stage(staged_max, now)
-return { taken, redis.call('EXISTS', prefix .. 'more'), settle_doors({}) }
+return { table.concat(taken, '\n'), redis.call('EXISTS', prefix .. 'more'), settle_doors({}) }
