@@ -176,6 +176,16 @@ describe.skipIf(isMissing('redis-server'))('scripts', () => {
       expect(Math.abs(got[lane as 'a'] / 420 / (weight / 7) - 1), JSON.stringify(got)).toBeLessThan(0.1)
   })
 
+  test('[D-03] lanes that come one after the other while nobody takes are all served before one is served twice', async () => {
+    for (let id = 1; id <= 400; id++) await offer(id, { lane: `l:${id % 100}` })
+    for (let n = 0; n < 100; n++) await copy(`l:${n}`)
+    await take(16) // all of the first four lanes, let out before the others were known
+    for (const round of [1, 2, 3, 4]) {
+      const lanes = new Set(ids(await take(96)).map((id) => id % 100))
+      expect(lanes.size, `round ${round}`).toBe(96)
+    }
+  })
+
   test('[D-03] a newcomer goes before lanes that were served, and lanes take turns with the open lane', async () => {
     for (let id = 1; id <= 300; id++) await offer(id, { lane: `busy:${id % 3}` })
     for (const n of [0, 1, 2]) await copy(`busy:${n}`)

@@ -119,7 +119,12 @@ local function line_up(lane, now)
   local door = door_of(lane, now)
   if door.is ~= 'open' or door.room < 1 or redis.call('EXISTS', lane_of(lane) .. ':parked') == 0 then return end
   if redis.call('ZSCORE', prefix .. 'turns', lane) then return end
-  local pace = tonumber(redis.call('GET', prefix .. 'pace') or redis.call('ZRANGE', prefix .. 'turns', 0, 0, 'WITHSCORES')[2]) or 0
+  local pace = tonumber(redis.call('GET', prefix .. 'pace'))
+  if not pace then
+    -- One number for all newcomers: each before the last would let the first of them wait for ever.
+    pace = (tonumber(redis.call('ZRANGE', prefix .. 'turns', 0, 0, 'WITHSCORES')[2]) or -1) + 1
+    redis.call('SET', prefix .. 'pace', pace)
+  end
   redis.call('ZADD', prefix .. 'turns', door.progress and math.max(door.progress, pace - catch_up) or pace - 1, lane)
   if door.progress then redis.call('HDEL', lane_of(lane), 'progress') end
   door.progress = nil
