@@ -51,9 +51,8 @@ export class StreamSource implements RedisSource {
     const { link, consumer, prefix, ask } = this.#options
     const [lines, more, dry] = await this.#run<[string, number, string[]]>(pool, 'take', [consumer(), count])
     ask(pool, dry)
-    const entries = lines === '' ? [] : lines.split('\n').map(readEntry)
-    if (more === 1 && entries.length < count) link.send(() => link.client.publish(newsOf(prefix(pool)), 'dry'))
-    return entries
+    if (more === 1) link.send(() => link.client.publish(newsOf(prefix(pool)), 'dry'))
+    return lines === '' ? [] : lines.split('\n').map(readEntry)
   }
 
   async wait(pool: string): Promise<Entry[]> {

@@ -128,12 +128,14 @@ export class Tender {
   async #look(): Promise<void> {
     const { clock, carrier, pool } = this.#options
     const startMs = clock.monotonic()
+    let more = false
     await this.#act(async () => {
-      await carrier.refill(pool)
+      more = await carrier.refill(pool)
       await this.#takeOver()
     })
     const endMs = clock.monotonic()
-    this.#notBeforeMs = endMs + Math.min(gapMsMax, Math.max(gapMsMin, (endMs - startMs) * 2))
+    // Of a long queue only the front was brought: when it runs out, somebody waits.
+    this.#notBeforeMs = endMs + (more ? gapMsMin : Math.min(gapMsMax, Math.max(gapMsMin, (endMs - startMs) * 2)))
   }
 
   async #hold(): Promise<void> {

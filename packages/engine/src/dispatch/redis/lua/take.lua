@@ -1,9 +1,11 @@
 -- Hands up to `count` ids to a consumer: half of them from lanes while both have some, in turn when it is one. Of the heads of the open lane's classes the one with
 -- the smallest rank goes first: rank is the time of becoming ready less what its priority is worth, so that high classes go first and nobody in a low one waits for
--- ever. Answers a text with a line for each: class, entry, id; whether PostgreSQL has more; the lanes for which it has to be asked.
+-- ever. Answers a text with a line for each: class, entry, id; whether the leader should bring more from PostgreSQL; the lanes for which it has to be asked.
 local consumer, count = ARGV[2], tonumber(ARGV[3])
 local now = now_ms()
-local taken, heads, live, left = {}, {}, 0, {}
+local taken, heads, live, waiting = {}, {}, 0, 0
+-- The leader brings more when so few are left: it takes him a moment.
+local few = 1500
 
 local function head_of(class, after)
   local first = redis.call('XRANGE', stream_of(class), '(' .. after, '+', 'COUNT', 1)[1]
@@ -31,6 +33,7 @@ for class = 0, laned do
   if not info then return redis.error_reply('NOGROUP the group of ' .. stream_of(class) .. ' is gone') end
   for at = 1, #info, 2 do
     if info[at] == 'last-delivered-id' and class < classes then heads[class] = head_of(class, info[at + 1]) end
+    if info[at] == 'pending' and class < classes then waiting = waiting + redis.call('XLEN', stream_of(class)) - info[at + 1] end
   end
   if heads[class] then live = live + 1 end
 end
@@ -51,4 +54,6 @@ end
 if share < count then take_laned(count - #taken) end
 -- For those who sleep.
 stage(staged_max, now)
-return { table.concat(taken, '\n'), redis.call('EXISTS', prefix .. 'more'), settle_doors({}) }
+-- Told once: the leader says anew whether there is more.
+local more = waiting - #taken < few and redis.call('DEL', prefix .. 'more') or 0
+return { table.concat(taken, '\n'), more, settle_doors({}) }
