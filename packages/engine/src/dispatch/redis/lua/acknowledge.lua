@@ -5,7 +5,7 @@ local lanes = {}
 local tolerance = 5000
 local believed = 2 * 3600 * 1000
 
--- A newer window replaces what is known, as does any when the last is over; an older one is ignored, and within a window the smaller number wins; what is under way may not have been counted yet.
+-- A newer window replaces what is known, as does the answer of a probe; an older one is ignored, and within a window the smaller number wins; what is under way may not have been counted yet.
 local function sync(lane, said, reset, now)
   local key = lane_of(lane)
   local known = redis.call('HMGET', key, 'metered', 'remaining', 'reset')
@@ -14,7 +14,7 @@ local function sync(lane, said, reset, now)
   local under_way = 0
   for _, cost in ipairs(redis.call('HVALS', key .. ':out')) do under_way = under_way + tonumber(cost) end
   local remaining, until_ms = tonumber(known[2]), tonumber(known[3])
-  if remaining == nil or until_ms == nil or (reset > now and (until_ms <= now or reset > until_ms + tolerance)) then
+  if remaining == nil or until_ms == nil or (reset > now and reset > until_ms + tolerance) then
     redis.call('HSET', key, 'metered', 1, 'remaining', said - under_way, 'reset', math.max(reset, now + 1000))
   elseif reset > now and reset >= until_ms - tolerance and said < remaining then
     redis.call('HSET', key, 'remaining', math.min(remaining, said - under_way))

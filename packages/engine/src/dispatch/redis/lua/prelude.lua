@@ -81,6 +81,7 @@ local function door_of(lane, now)
     if metered and (remaining == nil or (reset ~= nil and reset <= now)) then
       cap = 1
       door.free = math.huge
+      door.probes = true
     end
     door.room = cap - tonumber(copy[7])
     if door.room < math.huge then door.room = door.room - redis.call('HLEN', key .. ':out') end
@@ -166,7 +167,12 @@ end
 local function settle_doors(touched, asked)
   local ask = {}
   for lane, door in pairs(doors) do
-    if door.spent > 0 and door.counts then redis.call('HINCRBY', lane_of(lane), 'remaining', -door.spent) end
+    -- Beside a probe nothing is under way: whatever it hears is new. Before, late answers speak of the window that is over.
+    if door.spent > 0 and door.probes then
+      redis.call('HSET', lane_of(lane), 'remaining', '')
+    elseif door.spent > 0 and door.counts then
+      redis.call('HINCRBY', lane_of(lane), 'remaining', -door.spent)
+    end
     if door.is == 'unknown' or door.is == 'shut' then
       if touched[lane] then ask[#ask + 1] = lane end
     elseif door.more and not (asked and touched[lane]) and redis.call('ZCARD', lane_of(lane) .. ':parked') < parked_min then
