@@ -91,6 +91,17 @@ describe.skipIf(isMissing('redis-server'))('with Redis in trouble', () => {
       expect(both.map(by)).toEqual(['redis', 'redis'])
     })
 
+  test('[D-07] whatever finds Redis emptied makes it good and goes on with it', async ({ redis, pair, client }) => {
+    const both = await pair()
+    const since = (): (Date | undefined)[] => both.map((engine) => engine.status().dispatch.since)
+    const before = since()
+    await enqueue(first(both), 600)
+    while ((await leftOver(client)) > 100) await redis.client.flushall()
+    await allOnce(client, 600)
+    expect(both.map(by)).toEqual(['redis', 'redis'])
+    expect(since()).toEqual(before)
+  })
+
   test('[D-02] kill -9 of Redis without persistence: PostgreSQL dispatches at once, and Redis again when it is back', async ({
     redis,
     pair,

@@ -7,7 +7,7 @@
 import type { Clock, Timer } from '../../support/clock.ts'
 import { type Client, makeClient } from './connection.ts'
 import { loadScripts } from './scripts.ts'
-import { explainTrouble, isRedisTrouble } from './trouble.ts'
+import { explainTrouble, isGroupGone, isRedisTrouble } from './trouble.ts'
 
 export interface LinkOptions {
   readonly url: string
@@ -16,6 +16,8 @@ export interface LinkOptions {
   readonly prepare: () => Promise<void>
   readonly onSwitched: (up: boolean, instead: string | undefined) => void
   readonly onNews: (channel: string, message: string) => void
+  /** Redis answers, but somebody took the streams or their groups away. */
+  readonly onGroupGone: (error: unknown) => void
   /** Trouble that is not Redis's. */
   readonly onOther: (error: unknown) => void
 }
@@ -109,7 +111,8 @@ export class Link {
   }
 
   judge(error: unknown): void {
-    if (isRedisTrouble(error)) this.down(error)
+    if (isGroupGone(error)) this.#options.onGroupGone(error)
+    else if (isRedisTrouble(error)) this.down(error)
     else if (!this.#stopped) this.#options.onOther(error)
   }
 

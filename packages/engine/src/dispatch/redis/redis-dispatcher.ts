@@ -19,7 +19,7 @@ import { measurePool } from './measure-pool.ts'
 import { RedisSupply } from './redis-supply.ts'
 import { StreamSource } from './stream-source.ts'
 import { Tender } from './tender.ts'
-import { isGroupGone, isRedisTrouble } from './trouble.ts'
+import { isRedisTrouble } from './trouble.ts'
 
 export interface RedisDispatcherOptions {
   readonly url: string
@@ -64,6 +64,9 @@ export class RedisDispatcher implements Dispatcher {
       prepare: () => this.#prepareAll(),
       onSwitched: (up, instead) => this.#switched(up, instead),
       onNews: (channel, message) => this.#hearNews(channel, message),
+      onGroupGone: (error) => {
+        for (const pool of this.#pools) void this.#source.trouble(pool, error)
+      },
       // The next look makes it good.
       onOther: (error) => log.warn('an offer was not brought to Redis', { reason: String(error) }),
     })
@@ -262,10 +265,7 @@ export class RedisDispatcher implements Dispatcher {
       prepare: () => this.#prepare(pool),
       refuse: (refused) => this.#source.refuse(pool, refused),
       onTakenOver: (jobs) => tell({ type: 'dispatch.taken-over', pool, jobs }),
-      onTrouble: (error) => {
-        if (isGroupGone(error)) void this.#source.trouble(pool, error)
-        else this.#link.judge(error)
-      },
+      onTrouble: (error) => this.#link.judge(error),
     })
   }
 

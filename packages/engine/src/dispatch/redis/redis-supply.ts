@@ -118,7 +118,11 @@ export class RedisSupply implements Supply {
 
   #take(pool: string): Promise<Entry[]> | undefined {
     const room = this.#room()
-    return room > 0 && this.#source.up ? this.#takeUpTo(pool, room) : undefined
+    if (room <= 0 || !this.#source.up) return undefined
+    const taking = this.#takeUpTo(pool, room)
+    // Awaited when the ids before it are claimed; without this a failure meanwhile would end the process.
+    taking.catch(() => {})
+    return taking
   }
 
   async #takeUpTo(pool: string, room: number): Promise<Entry[]> {
