@@ -4,6 +4,7 @@
  */
 import pg from 'pg'
 import { expect } from 'vitest'
+import { runColumns } from '#engine/run/runs'
 import { test as base } from '../support/database.ts'
 import { Explainer, type Node, nodes, show } from '../support/explainer.ts'
 
@@ -50,7 +51,7 @@ async function fill(client: pg.Client, finished: number, live: number): Promise<
   )
   await client.query(
     `insert into sluice.run (id, kind, owner, state, trigger, payload, root_job)
-     select n, 'r' || n % 7, 'o' || n, (array['completed', 'failed', 'canceled'])[1 + n % 3], 't', '{}', (n - 1) * 1000
+     select n, 'r' || n % 7, 'o' || n, (array['completed', 'failed', 'canceled', 'created'])[1 + n % 4], 't', '{}', (n - 1) * 1000
      from generate_series(1, ${Math.ceil((finished + live) / 1000)}) n`,
   )
   await client.query(
@@ -62,8 +63,9 @@ const jobs = (filter: object): [string, unknown[]] => [
   'select * from sluice.list_jobs($1::jsonb, $2, $3, $4)',
   [JSON.stringify(filter), null, page, look],
 ]
+/** With what is shown of each: of one that has not begun, whether its first job has. */
 const runs = (filter: object): [string, unknown[]] => [
-  'select * from sluice.list_runs($1::jsonb, $2, $3, $4)',
+  `select ${runColumns.text} from sluice.list_runs($1::jsonb, $2, $3, $4) as l cross join lateral (select (l.run).*) as r`,
   [JSON.stringify(filter), null, page, look],
 ]
 const lanes = (owner: string | null, closed: boolean | null): [string, unknown[]] => [
@@ -85,10 +87,11 @@ const lists: [name: string, statement: [string, unknown[]], most: number][] = [
   ['jobs of an owner nobody knows', jobs({ owner: 'nobody' }), look + 1],
   ['ready jobs of an owner nobody knows', jobs({ states: ['ready'], owner: 'nobody' }), look + 1],
   ['a payload nobody has', jobs({ payload: { n: -1 } }), look + 1],
-  ['all runs', runs({}), page + 1],
-  ['runs of a kind', runs({ kind: 'r3' }), page + 1],
-  ['runs of an owner', runs({ owner: 'o3' }), page + 1],
-  ['failed runs', runs({ states: ['failed'] }), page + 1],
+  ['all runs', runs({}), 2 * page + 2],
+  ['runs of a kind', runs({ kind: 'r3' }), 2 * page + 2],
+  ['runs of an owner', runs({ owner: 'o3' }), 2 * page + 2],
+  ['runs that have not begun', runs({ states: ['created'] }), 2 * page + 2],
+  ['failed runs', runs({ states: ['failed'] }), 2 * page + 2],
   ['all lanes', lanes(null, null), page + 1],
   ['closed lanes', lanes(null, true), 2 * page + 1],
   ['lanes of an owner', lanes('o3', null), page + 1],

@@ -34,10 +34,11 @@ export interface Run {
   readonly finishedAt: Date | null
 }
 
+// Not "exists": for a list the planner would rather read the whole job table once than look up each root (24 ms instead of 0.2 with 30,000 jobs).
 export const runColumns = sql`
   r.id, r.kind, r.owner, r.trigger, r.payload, r.total, r.pending, r.succeeded, r.failed, r.canceled, r.error, r.root_job as "rootJob", r.finalizer_job as "finalizerJob",
   r.created_at as "createdAt", r.finished_at as "finishedAt",
-  case when r.state = 'created' and exists (select from sluice.job j where j.id = r.root_job and j.attempt > 0) then 'planning' else r.state end as state`
+  case when r.state = 'created' and (select j.attempt from sluice.job j where j.id = r.root_job) > 0 then 'planning' else r.state end as state`
 
 export interface StartOptions {
   /** Who or what starts it. Default `manual`. */
