@@ -66,7 +66,8 @@ const chapters = {
       overBudget: '0',
       sentWhileLimited: '0',
       boundRatio: '≥ 0.9',
-      callsAfterRevocation: '0 beyond those in flight',
+      callsAfterRevocation: '≤ `inFlightAtRevocation`',
+      inFlightAtRevocation: 'for comparison',
       refetchedPerKill: '≤ `inFlightPerKill`',
       inFlightPerKill: 'for comparison',
       completedOthers: 'all of 90',
@@ -74,6 +75,19 @@ const chapters = {
       peakRssMb: '≤ 200',
     },
     beside: 'rest',
+  },
+  dispatch: {
+    figure: 'jobsPerSecond',
+    unit: 'jobs/s',
+    bars: {
+      redisToPostgresDrain1: 'told honestly',
+      redisToPostgresDrain4: 'told honestly',
+      redisToPostgresDrain16: 'told honestly',
+      ratioToBullmq: 'told honestly',
+      overdrawn: '0',
+      circles: '0',
+      idleCommandsPerMinute: '0',
+    },
   },
 }
 

@@ -2,6 +2,7 @@
 import { expect } from 'vitest'
 import { eventually, test } from '../../../../test/support/database.ts'
 import { type AnyKind, defineKind } from '../job/kind.ts'
+import { done } from '../job/outcome.ts'
 
 const countQuick = 3_000
 const countMarked = 300
@@ -47,4 +48,25 @@ test('[E-22] a job that is canceled before its slot was free is never started', 
   await eventually(async () => (await engine.find(jobs.at(-1)?.id ?? 0))?.state === 'canceled')
   for (const { id } of jobs) await eventually(async () => (await engine.find(id))?.state === 'canceled')
   expect(marked).toEqual([])
+})
+
+test('[E-20] handlers do not run far ahead of what they write: a process that dies would have to do all of it again', async ({
+  engines,
+  client,
+}) => {
+  const wrote = defineKind('wrote', { run: () => done({ write: (tx) => tx.query('select pg_sleep(0.02)', []) }) })
+  const engine = engines({ kinds: [wrote], pools })
+  const count = 600
+  await engine.enqueueMany(Array.from({ length: count }, () => wrote({})))
+  await engine.start()
+  let most = 0
+  await eventually(async () => {
+    const { rows } = await client.query(
+      `select count(*) filter (where state = 'running')::int as held, count(*)::int as left from sluice.job`,
+    )
+    most = Math.max(most, rows[0].held)
+    return rows[0].left === 0
+  })
+  expect(most).toBeGreaterThan(0)
+  expect(most).toBeLessThan(count / 3)
 })

@@ -53,6 +53,8 @@ export interface SettlerOptions {
 const groupSizeMax = 500
 const groupsUnderWayMax = 2
 const writesUnderWayMax = 8
+/** A write has a transaction of its own and takes as long as so many plain ends. Handlers that only call and write would otherwise run a minute ahead of what is stored. */
+const writeWeight = 60
 const retryMsMax = 1_000
 /** A handler's own write is not tried for ever: what it runs into may be its own doing. */
 const writeTriesMax = 12
@@ -70,8 +72,10 @@ export class Settler {
     this.#options = options
   }
 
+  /** How much is to be settled, in plain ends. Whoever claims leaves off at a few thousand. */
   get pending(): number {
-    return this.#plain.length + this.#writes.length + this.#groupsUnderWay * groupSizeMax + this.#writesUnderWay
+    const writes = this.#writes.length + this.#writesUnderWay
+    return this.#plain.length + this.#groupsUnderWay * groupSizeMax + writes * writeWeight
   }
 
   add(ended: Ended): void {
