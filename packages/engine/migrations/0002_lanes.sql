@@ -35,7 +35,7 @@ create table sluice.lane (
   in_flight_cost integer not null default 0 check (in_flight_cost >= 0),
   shut           boolean not null default false, -- its turns are parked
   opens_at       timestamptz,                    -- when the clock alone may open it; null = somebody's action will
-  served_at      timestamptz not null default '-infinity',
+  served_at      timestamptz not null default '-infinity', -- the epoch: never served, but its owner was looked for
   progress       double precision,               -- jobs it got over its weight since it began to compete for slots; null = a newcomer
   custom         boolean not null default false  -- its limits were set by hand: the class leaves them alone
 ) with (fillfactor = 50);
@@ -122,9 +122,9 @@ language plpgsql -- for the sake of its kept plan, which is most of the cost
   set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
 begin
-  insert into sluice.lane (key, owner, weight, cap, metered, budget_limit, budget_floor, breaker_after, breaker_for)
+  insert into sluice.lane (key, owner, weight, cap, metered, budget_limit, budget_floor, breaker_after, breaker_for, served_at)
   select n.key, coalesce(o.name, j.owner), coalesce(c.weight, 1), c.cap, coalesce(c.metered, false), c.budget_limit, coalesce(c.budget_floor, 0), c.breaker_after,
-         c.breaker_for
+         c.breaker_for, case when exists (select from sluice.turn t where t.lane = n.key) then 'epoch' else '-infinity' end::timestamptz
   from unnest(keys) as n(key)
   left join sluice.owner o on n.key like 'owner:%' and o.name = substr(n.key, 7)
   left join lateral sluice.class_of(n.key) c on true

@@ -66,6 +66,26 @@ begin
   raise exception using errcode = '40001', message = format('runs of %s keep starting and ending', in_kind), hint = 'Try again.';
 end $$;
 
+-- Without the many ways of enqueue_many, whose plans alone cost more than all the rest of a run's end.
+create function sluice.enqueue_finalizer(r sluice.run) returns bigint
+language plpgsql
+as $$
+declare
+  k sluice.kind;
+  to_lane text;
+  made record;
+begin
+  select * into k from sluice.kind where name = r.finalizer;
+  if not found then perform sluice.refuse_kind(r.finalizer); end if;
+  to_lane := sluice.lane_of(null, k.lane, r.owner);
+  perform sluice.refuse_cost(to_lane, k.cost);
+  made := sluice.enqueue_one(
+    k.name, jsonb_build_object('run', r.id, 'payload', r.payload, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled),
+    k.pool, r.owner, k.priority, k.max_attempts, null, null, null, null, null, null, null, to_lane, k.cost, r.id, null, r.trace);
+  perform sluice.wake(made.topics, null);
+  return made.id;
+end $$;
+
 -- Jobs of runs ended, and others came (`added`: how many, by run). Whoever brings a run's count to nothing starts its finalizer, or completes it.
 create function sluice.end_in_runs(ended sluice.run_end[], added jsonb) returns void
 language plpgsql
@@ -119,11 +139,7 @@ begin
     end if;
     if next = 'running' and r.pending = 0 then
       next := case when r.finalizer is null then 'completed' else 'finalizing' end;
-      if r.finalizer is not null then
-        select m.ids[1] into r.finalizer_job from sluice.enqueue_many(jsonb_build_array(jsonb_build_object(
-          'kind', r.finalizer, 'owner', r.owner, 'run', r.id, 'trace', r.trace, 'mode', 'none', 'payload', jsonb_build_object(
-            'run', r.id, 'payload', r.payload, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled))), true) m;
-      end if;
+      if r.finalizer is not null then r.finalizer_job := sluice.enqueue_finalizer(r); end if;
     end if;
     if next <> r.state then
       update sluice.run u

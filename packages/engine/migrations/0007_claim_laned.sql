@@ -99,23 +99,26 @@ begin
   if closed or not found then return next; return; end if;
 
   -- Lanes that are not there yet: only of those whose turn comes now. To look through all turns for them took 20 ms a claim with 4,000 of them.
-  select array_agg(f.lane), array_agg(f.lane) filter (where f.weight is null), sum(f.weight)
-  into seen, fresh, all_weights
-  from (select t.lane, (select l.weight from sluice.lane l where l.key = t.lane and (l.owner is not null or l.served_at > '-infinity')) as weight
-        from (select distinct t.lane from (select t.lane from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit lanes_max) t) t) f;
+  select array_agg(f.lane order by f.served_at, f.first), array_agg(f.lane) filter (where f.weight is null), sum(f.weight), min(f.progress), max(f.progress)
+  into seen, fresh, all_weights, hindmost, foremost
+  from (select t.*, l.weight, l.progress
+        from (select t.lane, min(t.served_at) as served_at, min(t.id) as first
+              from (select t.lane, t.served_at, t.id from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit lanes_max) t
+              group by t.lane) t
+        left join lateral (select l.weight, l.progress from sluice.lane l where l.key = t.lane and (l.owner is not null or l.served_at > '-infinity') limit 1) l on true) f;
   if seen is null then return next; return; end if;
   if fresh is not null then perform sluice.adopt_lanes(fresh); end if;
-  -- First the locks, which never wait; then statements whose snapshots see all that earlier holders of these locks did.
-  select array_agg(x.key), array_agg(x.owner) filter (where x.owner is not null), sum(x.weight), min(x.progress), max(x.progress), bool_or(x.counts), bool_or(x.metered)
-  into keys, owners, weights, hindmost, foremost, counts, metered
-  from (select distinct x.* from (
-    select l.key, l.owner, l.weight, l.progress, l.metered,
-           l.metered or coalesce(l.hold_until > at, false) or num_nonnulls(l.cap, l.breaker_after, l.broken_until, l.paused) > 0 as counts
-    from sluice.turn t join sluice.lane l on l.key = t.lane
-    where t.pool = in_pool and t.open
-    order by t.served_at, t.id
-    limit lanes_max
-    for no key update of l skip locked) x) x;
+  -- First the locks, which never wait; then statements whose snapshots see all that earlier holders of these locks did. No more lanes than could get a job, those that are
+  -- least far, and a few to spare: with all sixteen, a claim for one slot took half as long again.
+  select array_agg(x.key), array_agg(x.owner) filter (where x.owner is not null), sum(x.weight), bool_or(x.counts), bool_or(x.metered)
+  into keys, owners, weights, counts, metered
+  from (select l.key, l.owner, l.weight, l.metered,
+               l.metered or coalesce(l.hold_until > at, false) or num_nonnulls(l.cap, l.breaker_after, l.broken_until, l.paused) > 0 as counts
+        from sluice.lane l
+        where l.key = any(seen)
+        order by coalesce(l.progress, hindmost), array_position(seen, l.key)
+        limit slots + ahead + 4
+        for no key update skip locked) x;
   if fresh is not null and owners is not null then
     -- A lane that was made just now is seen by nobody else yet, so that whoever lets its owner go on would not open it. Neither happens beside the other.
     held := array(select o.name from sluice.owner o where o.name = any(owners) order by o.name for share skip locked);
@@ -153,18 +156,19 @@ begin
 
   return query
   with door as materialized (
-    select l.key, l.owner, l.weight, t.low, t.first, l.served_at, sluice.room(l, o, at) as room, sluice.permits(l, at) as permits, sluice.opening(l, o, at) as opens_at,
+    select l.key, l.owner, l.weight, t.low, t.served_at, t.turns > 1 and t.served_at > '-infinity' as untidy, array_position(seen, l.key) as nth,
+           sluice.room(l, o, at) as room, sluice.permits(l, at) as permits, sluice.opening(l, o, at) as opens_at,
            case when o.cap is not null then o.cap - (select sum(s.in_flight) from sluice.lane s where s.owner = o.name) end as owner_room,
            ceil((slots + ahead) * l.weight / greatest(all_weights, sum(l.weight) over ()))::integer as share,
            l.metered or num_nonnulls(l.cap, l.breaker_after, l.broken_until, o.cap) > 0 as counts,
            -- Who was away (its row was locked, other pools served it) catches up, but not with more than 1,000 jobs.
-           greatest(coalesce(l.progress, min(l.progress) over (), 0), max(l.progress) over () - 1000) as progress
+           greatest(coalesce(l.progress, hindmost, 0), foremost - 1000) as progress
     from sluice.lane l
-    cross join lateral (select min(t.low) as low, min(t.id) as first from sluice.turn t where t.lane = l.key and t.pool = in_pool) t
+    cross join lateral (select min(t.low) as low, min(t.served_at) as served_at, count(*) as turns from sluice.turn t where t.lane = l.key and t.pool = in_pool) t
     left join sluice.owner o on o.name = l.owner
     where l.key = any(keys)),
   queued as materialized (
-    select d.key, d.owner, d.permits, d.owner_room, d.served_at, d.counts, j.id, j.cost, d.progress + (row_number() over w - 1) / d.weight::double precision as place, sum(j.cost) over w as need
+    select d.key, d.owner, d.permits, d.owner_room, d.nth, d.counts, j.id, j.cost, d.progress + (row_number() over w - 1) / d.weight::double precision as place, sum(j.cost) over w as need
     from door d
     cross join lateral (
       select j.id, j.cost, j.rank from sluice.job j
@@ -176,14 +180,14 @@ begin
     window w as (partition by d.key order by j.rank, j.id)),
   taken as materialized (
     select q.key, q.id, q.cost
-    from (select key, id, cost, place, served_at from queued where not counts
+    from (select key, id, cost, place, nth from queued where not counts
           union all
-          select key, id, cost, place, served_at
-          from (select q.*, row_number() over (partition by q.owner order by q.place, q.served_at, q.key) as owner_place,
-                       row_number() over (order by q.place, q.served_at, q.key) as counted_place
+          select key, id, cost, place, nth
+          from (select q.*, row_number() over (partition by q.owner order by q.place, q.nth) as owner_place,
+                       row_number() over (order by q.place, q.nth) as counted_place
                 from queued q where q.counts and q.need <= q.permits) q
           where (owner_room is null or owner_place <= owner_room) and counted_place <= slots) q
-    order by q.place, q.served_at, q.key
+    order by q.place, q.nth
     limit slots + ahead),
   got as materialized (
     select t.key, array_agg(t.id) as ids, count(*)::integer as jobs, sum(t.cost)::integer as cost from taken t group by t.key),
@@ -191,12 +195,7 @@ begin
     select d.key, d.progress + coalesce(g.jobs, 0) / d.weight::double precision as progress, coalesce(g.jobs, 0) as jobs, coalesce(g.cost, 0) as cost, m.rank as more,
            m.rank is not null and (d.room - coalesce(g.jobs, 0) < 1 or d.permits - coalesce(g.cost, 0) < m.cost
                                    or coalesce(d.owner_room - coalesce(sum(g.jobs) over (partition by d.owner), 0) < 1, false)) as filled,
-           d.opens_at,
-           -- Passed over for want of slots: it waits on, and one that was never served in the order in which it came. One whose jobs nobody may take now goes to the
-           -- back like those that were served.
-           case when g.key is not null or not exists (select from queued q where q.key = d.key) then at
-                when d.served_at = '-infinity' then timestamptz 'epoch' + d.first * interval '1 us'
-                else d.served_at end as served_at
+           d.opens_at, d.served_at, d.untidy, g.key is null and exists (select from queued q where q.key = d.key) as passed
     from door d
     left join got g on g.key = d.key
     left join lateral (
@@ -204,6 +203,12 @@ begin
       where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
         and j.id <> all(coalesce(g.ids, '{}'))
       order by j.rank, j.id limit 1) m on true),
+  -- Passed over for want of slots: it waits on as it is, and is written only if its turns have piled up, which would fill the view. A lane whose jobs nobody may take now
+  -- goes to the back like those that were served.
+  moved_on as materialized (
+    select o.key, o.passed, o.progress, o.jobs, o.cost, o.more, o.filled, o.opens_at, case when o.passed then o.served_at else at end as served_at
+    from left_over o
+    where not o.passed or o.filled or o.untidy),
   started as (
     update sluice.job j
     set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, key = case when j.key_rule = 'start' then null else j.key end,
@@ -213,18 +218,18 @@ begin
               j.lane, j.run, j.event, j.priority, j.trace),
   counted as (
     update sluice.lane l
-    set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost, served_at = o.served_at,
+    set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost, served_at = case when o.passed then l.served_at else at end,
         progress = case when o.more is not null and not o.filled then o.progress end,
         remaining = case when l.reset_at <= at then null else l.remaining - o.cost end,
         shut = l.shut or o.filled,
         -- The row as it will be decides: with the permits this claim takes, the clock may have to open it.
         opens_at = case when o.filled then coalesce(o.opens_at, case when l.metered and l.remaining is not null and l.reset_at > at
                                                                       and l.in_flight + o.jobs < coalesce(l.cap, 2147483647) then l.reset_at end) else l.opens_at end
-    from left_over o
+    from moved_on o
     where l.key = any(keys) and l.key = o.key),
-  served as (delete from sluice.turn t where t.lane = any(keys) and t.pool = in_pool),
+  served as (delete from sluice.turn t where t.lane = any(array(select key from moved_on)) and t.pool = in_pool),
   next as (
-    insert into sluice.turn (pool, lane, open, low, served_at) select in_pool, key, not filled, more, served_at from left_over where more is not null)
+    insert into sluice.turn (pool, lane, open, low, served_at) select in_pool, key, not filled, more, served_at from moved_on where more is not null)
   select exists (select from sluice.turn t where t.pool = in_pool and t.open and t.lane <> all(keys))
            or exists (select from left_over o where o.more is not null and not o.filled and o.jobs > 0),
          exists (select from left_over o where o.more is null or o.filled),

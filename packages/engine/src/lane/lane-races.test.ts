@@ -228,3 +228,25 @@ test('[E-12] [E-21] a claim leaves the new lanes of an owner alone whose pause i
   await resuming.query('commit')
   expect((await scene.claim(10)).jobs).toHaveLength(1)
 })
+
+test('[E-12] a claim for one slot writes to the lane it serves and leaves the others alone', async ({ scene }) => {
+  const lanes = Array.from({ length: 16 }, (_, n) => `lane:${String(n).padStart(2, '0')}`)
+  for (const lane of lanes) await scene.enqueue(lane, 3)
+  const written = async (): Promise<Map<string, string>> => {
+    const { rows } = await scene.client.query<{ key: string; at: string }>(
+      `select l.key, l.ctid || ' ' || string_agg(t.id::text, ',') as at from sluice.lane l left join sluice.turn t on t.lane = l.key group by l.key, l.ctid`,
+    )
+    return new Map(rows.map(({ key, at }) => [key, at]))
+  }
+  const served: string[] = []
+  // In the first round each is new and takes its place; from then on they wait.
+  for (let n = 0; n < lanes.length; n++) served.push(...(await scene.claim(1)).jobs.map(({ lane }) => lane))
+  expect(served).toEqual(lanes)
+  for (let n = 0; n < lanes.length; n++) {
+    const before = await written()
+    const [job] = (await scene.claim(1)).jobs
+    const after = await written()
+    expect(job?.lane).toBe(lanes[n])
+    expect([...after].filter(([key, at]) => before.get(key) !== at).map(([key]) => key)).toEqual([job?.lane])
+  }
+})
