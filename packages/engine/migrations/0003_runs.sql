@@ -160,23 +160,19 @@ language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
-  keys bigint[];
-  counted bigint[];
+  rest bigint[] := '{}';
+  one record;
 begin
-  if runs[1] = all(runs) then
-    update sluice.run r set pending = r.pending - cardinality(runs), succeeded = r.succeeded + cardinality(runs)
-    where r.id = runs[1] and r.state = 'running' and r.pending > cardinality(runs);
-    return case when found then '{}' else runs[1:1] end;
-  end if;
-  keys := array(select distinct u.run from unnest(runs) as u(run));
-  perform from sluice.run r where r.id = any(keys) order by r.id for no key update;
-  with counted as (
-    update sluice.run r set pending = r.pending - c.jobs, succeeded = r.succeeded + c.jobs
-    from (select u.run, count(*)::integer as jobs from unnest(runs) as u(run) group by u.run) c
-    where r.id = any(keys) and r.id = c.run and r.state = 'running' and r.pending > c.jobs
-    returning r.id)
-  select array_agg(c.id) into counted from counted c;
-  return array(select unnest(keys) except select unnest(counted));
+  -- One by one, in the order in which everybody locks them: jobs that end together are of few runs, and to count them all at once takes longer.
+  for one in select u.run, count(*)::integer as jobs from unnest(runs) as u(run) group by u.run order by u.run loop
+    update sluice.run r set pending = r.pending - one.jobs, succeeded = r.succeeded + one.jobs
+    where r.id = one.run and r.state = 'running' and r.pending > one.jobs;
+    if not found then
+      perform from sluice.run r where r.id = one.run for no key update;
+      rest := rest || one.run;
+    end if;
+  end loop;
+  return rest;
 end $$;
 
 -- What ends with a run, in the same transaction.

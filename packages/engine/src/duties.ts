@@ -84,8 +84,9 @@ export class Duties {
         hear(message, { worker: this.#worker, leader: this.#leader, scheduler: this.#scheduler, beatNow })
         this.#feed.hear(message)
       },
-      onConnect: () => {
-        this.#worker.reconnected()
+      onConnect: (again) => {
+        if (again) this.#worker.reconnected()
+        else this.#worker.wakeAll()
         this.#scheduler.hear()
         this.#feed.lookAgain()
         beatNow() // what was told while nobody listened: due times, pauses, cancels

@@ -92,12 +92,13 @@ export class Leader implements Service {
     if (fresh) {
       witness.tell({ type: 'leader.changed', leads: true, term: news.term })
       this.pruner.start()
+      this.rescuer.sweepSoon()
     }
     this.promoter.sleep(news.dueMs)
     this.rescuer.sleep(news.nextLeaseMs)
     // Not awaited: the heartbeat that brought the news must not wait for a million jobs to be parked.
     if (news.chores || fresh) {
-      void this.rescuer.runOnce({ sweep: fresh })
+      void this.rescuer.runOnce()
       void this.parker.runOnce()
     }
   }

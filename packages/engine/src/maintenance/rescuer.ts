@@ -36,10 +36,13 @@ const none: Rescue = { rescued: 0, failed: 0 }
 const againMs = 250
 /** A lease is over a moment after it ran out: the owner's own renewal may be on its way. */
 const slackMs = 20
+/** To look for jobs whose process left no row is to walk through the whole queue, which is not for the rush after a start. */
+const sweepAfterMs = 5_000
 
 export class Rescuer {
   readonly #options: RescuerOptions
   #timer: Timer | undefined
+  #sweep: Timer | undefined
   #working: Promise<Rescue> | undefined
 
   constructor(options: RescuerOptions) {
@@ -56,11 +59,21 @@ export class Rescuer {
     )
   }
 
-  stop(): void {
-    this.#timer?.cancel()
+  /** Whoever takes office does it once. */
+  sweepSoon(): void {
+    this.#sweep?.cancel()
+    this.#sweep = this.#options.clock.after(sweepAfterMs, () => {
+      const before = this.#working ?? Promise.resolve()
+      void before.then(() => this.runOnce({ sweep: true }))
+    })
   }
 
-  /** `sweep` also looks for jobs whose process left no row; whoever takes office does it once. */
+  stop(): void {
+    this.#timer?.cancel()
+    this.#sweep?.cancel()
+  }
+
+  /** `sweep` also looks for jobs whose process left no row. */
   runOnce({ sweep = false } = {}): Promise<Rescue> {
     this.#working ??= this.#run(sweep).finally(() => {
       this.#working = undefined

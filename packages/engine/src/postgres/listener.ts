@@ -17,7 +17,8 @@ export interface ListenerOptions {
   readonly clock: Clock
   readonly log: Log
   readonly onMessage: (message: string) => void
-  readonly onConnect: () => void
+  /** `again`: there was a connection before, and it broke. */
+  readonly onConnect: (again: boolean) => void
 }
 
 const echoTimeoutMs = 3_000
@@ -28,6 +29,7 @@ export class Listener implements Service {
   readonly #options: ListenerOptions
   readonly #stopping = new AbortController()
   #client: pg.Client | undefined
+  #connected = false
   #loop: Promise<void> | undefined
 
   constructor(options: ListenerOptions) {
@@ -88,7 +90,8 @@ export class Listener implements Service {
       } else if (payload && !payload.startsWith('echo:')) onMessage(payload)
     })
     await client.query('listen sluice')
-    onConnect()
+    onConnect(this.#connected)
+    this.#connected = true
     this.#judge(echo, echoed)
     if (this.#stopping.signal.aborted) await client.end()
     return { ended }
