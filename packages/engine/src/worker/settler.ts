@@ -122,8 +122,7 @@ export class Settler {
 
   async #settleGroup(group: Ended[]): Promise<void> {
     try {
-      const consequences = group.some(({ verdict }) => verdict.outcome === 'done' && (verdict.next || verdict.publish))
-      const stale = await (consequences
+      const stale = await (group.some(hasConsequences)
         ? this.#persist(() => this.#inTransaction(group), writeTriesMax)
         : this.#persist(() => this.#plainly(group), Number.POSITIVE_INFINITY))
       this.#over(group, stale)
@@ -171,7 +170,7 @@ export class Settler {
       }
       const held = group.filter(({ claim }) => !stale.has(claim.id)).toSorted((a, b) => a.claim.id - b.claim.id)
       if (held.length === 0) return
-      const settled = await settle(database, client, worker(), held, false)
+      const settled = await settle(database, client, worker(), held, !held.some(hasConsequences))
       for (const id of settled.stale) stale.add(id)
       const succeeded = held.flatMap(({ claim, verdict, trace }) =>
         stale.has(claim.id) || verdict.outcome !== 'done' ? [] : [{ claim, trace, ...verdict }],
@@ -230,6 +229,11 @@ export class Settler {
     }
     this.#over([settled], stale)
   }
+}
+
+/** Jobs to come or events to publish. */
+function hasConsequences({ verdict }: Ended): boolean {
+  return verdict.outcome === 'done' && (verdict.next !== undefined || verdict.publish !== undefined)
 }
 
 function familyOf({ id, root, run, event, trace: own }: Claim, trace = own): Origins {
