@@ -1515,7 +1515,7 @@ begin
   select * into k from sluice.kind where name = r.finalizer;
   if not found then perform sluice.refuse_kind(r.finalizer); end if;
   to_lane := sluice.lane_of(null, k.lane, r.owner);
-  perform sluice.refuse_cost(to_lane, k.cost);
+  if to_lane <> '' then perform sluice.refuse_cost(to_lane, k.cost); end if;
   made := sluice.enqueue_one(
     k.name, jsonb_build_object('run', r.id, 'payload', r.payload, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled),
     k.pool, r.owner, k.priority, k.max_attempts, null, null, null, null, null, null, null, to_lane, k.cost, r.id, null, r.trace);
@@ -3308,11 +3308,16 @@ CREATE OR REPLACE FUNCTION sluice.tell_run_end(in_run bigint)
 AS $function$
 declare
   r sluice.run;
+  happened jsonb;
 begin
   select * into r from sluice.run where id = in_run;
-  perform sluice.publish_many(jsonb_build_array(jsonb_build_object(
-    'type', 'run.' || r.state, 'owner', r.owner, 'run', r.id, 'trace', r.trace, 'payload', jsonb_build_object(
-      'run', r.id, 'kind', r.kind, 'owner', r.owner, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled))));
+  happened := jsonb_build_object('run', r.id, 'kind', r.kind, 'owner', r.owner, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled);
+  if exists (select from sluice.subscription b where b.event = 'run.' || r.state) then
+    perform sluice.publish_many(jsonb_build_array(jsonb_build_object(
+      'type', 'run.' || r.state, 'owner', r.owner, 'run', r.id, 'trace', r.trace, 'payload', happened)));
+  else
+    insert into sluice.event (type, payload, owner, run, published_at) values ('run.' || r.state, happened, r.owner, r.id, sluice.now());
+  end if;
   perform pg_notify('sluice', 'run:' || in_run);
 end $function$;
 

@@ -78,7 +78,7 @@ begin
   select * into k from sluice.kind where name = r.finalizer;
   if not found then perform sluice.refuse_kind(r.finalizer); end if;
   to_lane := sluice.lane_of(null, k.lane, r.owner);
-  perform sluice.refuse_cost(to_lane, k.cost);
+  if to_lane <> '' then perform sluice.refuse_cost(to_lane, k.cost); end if;
   made := sluice.enqueue_one(
     k.name, jsonb_build_object('run', r.id, 'payload', r.payload, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled),
     k.pool, r.owner, k.priority, k.max_attempts, null, null, null, null, null, null, null, to_lane, k.cost, r.id, null, r.trace);

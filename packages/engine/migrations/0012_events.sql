@@ -118,16 +118,22 @@ begin
 end $$;
 
 -- What ends with a run, in the same transaction. The end of a run is a first cause: it could otherwise be refused for the length of its chain.
+-- Mostly nobody has subscribed, and it is only written down.
 create or replace function sluice.tell_run_end(in_run bigint) returns void
 language plpgsql
 as $$
 declare
   r sluice.run;
+  happened jsonb;
 begin
   select * into r from sluice.run where id = in_run;
-  perform sluice.publish_many(jsonb_build_array(jsonb_build_object(
-    'type', 'run.' || r.state, 'owner', r.owner, 'run', r.id, 'trace', r.trace, 'payload', jsonb_build_object(
-      'run', r.id, 'kind', r.kind, 'owner', r.owner, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled))));
+  happened := jsonb_build_object('run', r.id, 'kind', r.kind, 'owner', r.owner, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled);
+  if exists (select from sluice.subscription b where b.event = 'run.' || r.state) then
+    perform sluice.publish_many(jsonb_build_array(jsonb_build_object(
+      'type', 'run.' || r.state, 'owner', r.owner, 'run', r.id, 'trace', r.trace, 'payload', happened)));
+  else
+    insert into sluice.event (type, payload, owner, run, published_at) values ('run.' || r.state, happened, r.owner, r.id, sluice.now());
+  end if;
   perform pg_notify('sluice', 'run:' || in_run);
 end $$;
 
