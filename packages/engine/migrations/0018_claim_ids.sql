@@ -138,7 +138,7 @@ begin
   counted as (
     update sluice.lane l
     set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost, served_at = at,
-        remaining = case when l.reset_at <= at then null else l.remaining - o.cost end,
+        remaining = case when l.reset_at <= at and o.jobs > 0 then null else l.remaining - o.cost end,      -- unknown from the probe on, not before
         shut = l.shut or o.filled,
         opens_at = case when o.filled then coalesce(o.opens_at, case when l.metered and l.remaining is not null and l.reset_at > at
                                                                       and l.in_flight + o.jobs < coalesce(l.cap, 2147483647) then l.reset_at end) else l.opens_at end

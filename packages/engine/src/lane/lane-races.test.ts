@@ -158,6 +158,26 @@ test('[E-13] a late answer of the old window does not raise the budget when the 
   expect((await scene.claim(10)).jobs).toHaveLength(1) // a probe
 })
 
+test('[E-13] the first answer of a new window, overtaken by others of it, does not count as all that is known', async ({
+  scene,
+}) => {
+  const at = (ms: number) => new Date(Date.now() + ms).toISOString()
+  await scene.change('api', { metered: true, budget_floor: 0 })
+  await scene.enqueue('api', 50)
+  await scene.end((await scene.claim(10)).jobs, 'done', { said: { remaining: 20, reset_at: at(400) } })
+  const [slow, ...fast] = (await scene.claim(5)).jobs
+  // They arrive when the server's new window of 60 has begun, the slow one first. The answers of the others come first, and speak of more than the old window had left.
+  const soon = at(2_400)
+  for (const [n, call] of fast.entries()) await scene.end([call], 'done', { said: { remaining: 58 - n, reset_at: soon } })
+  await eventually(async () => (await scene.client.query(`select from sluice.lane where reset_at < sluice.now()`)).rowCount === 1)
+  expect((await scene.claim(10)).jobs).toEqual([]) // the window is over, and a call is under way
+  await scene.end([slow!], 'done', { said: { remaining: 59, reset_at: soon } })
+  const [probe, ...more] = (await scene.claim(10)).jobs
+  expect(more).toEqual([])
+  await scene.end([probe!], 'done', { said: { remaining: 54, reset_at: soon } })
+  expect((await scene.lane('api')).remaining).toBe(54)
+})
+
 test('[E-13] a server whose clock is behind ours is not asked again and again at the end of its window', async ({ scene }) => {
   await scene.change('api', { metered: true, budget_floor: 2 })
   await scene.enqueue('api', 50)
