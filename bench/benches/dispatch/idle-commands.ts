@@ -20,6 +20,7 @@ export async function idleCommands(ground: Ground, quick: boolean) {
   worker.tell('begin')
   await pause(settleDownMs)
   const client = new Client({ path: place.redisSocket ?? '' })
+  await client.ping() // a monitor that hears the greeting of its own sister takes it for an answer
   const monitor = await client.monitor()
   const seen: { words: readonly string[]; inScript: boolean }[] = []
   monitor.on('monitor', (_time: string, words: string[], source: string) => seen.push({ words, inScript: source === 'lua' }))
