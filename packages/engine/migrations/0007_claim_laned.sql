@@ -3,7 +3,7 @@
 -- newcomer. A lane that was passed over for want of slots goes on waiting; without that, the first of sixteen got every single slot.
 
 -- Jobs of lanes that count nothing: no budget, no cap, no breaker, nobody who holds or pauses them. Each gets its share and there is nothing to weigh against each other, which
--- is half the work of the careful look below. The caller holds the lanes and pins the planner. `hindmost` and `foremost` are the least and the most progress among them.
+-- is half the work of the careful look below. The caller holds the lanes and pins the planner. `hindmost` and `foremost` are the least and the most progress in view.
 create function sluice.take_plain(in_pool text, in_worker bigint, wanted integer, keys text[], weights double precision, hindmost double precision,
   foremost double precision, behind double precision, skip text[], at timestamptz)
 returns table (again boolean, moved boolean, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint,

@@ -259,7 +259,7 @@ test('[E-12] a claim for one slot writes to the lane it serves and leaves the ot
     return new Map(rows.map(({ key, at }) => [key, at]))
   }
   const served: string[] = []
-  // In the first round each is new and takes its place; from then on they wait.
+  // New ones go in the order in which they came.
   for (let n = 0; n < lanes.length; n++) served.push(...(await scene.claim(1)).jobs.map(({ lane }) => lane))
   expect(served).toEqual(lanes)
   for (let n = 0; n < lanes.length; n++) {

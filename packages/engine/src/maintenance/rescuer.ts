@@ -62,10 +62,7 @@ export class Rescuer {
   /** Whoever takes office does it once. */
   sweepSoon(): void {
     this.#sweep?.cancel()
-    this.#sweep = this.#options.clock.after(sweepAfterMs, () => {
-      const before = this.#working ?? Promise.resolve()
-      void before.then(() => this.runOnce({ sweep: true }))
-    })
+    this.#sweep = this.#options.clock.after(sweepAfterMs, () => void this.#sweepNow())
   }
 
   stop(): void {
@@ -79,6 +76,12 @@ export class Rescuer {
       this.#working = undefined
     })
     return this.#working
+  }
+
+  /** Not shared with a look that is under way and does not sweep. */
+  async #sweepNow(): Promise<void> {
+    while (this.#working) await this.#working
+    await this.runOnce({ sweep: true })
   }
 
   async #run(sweep: boolean): Promise<Rescue> {

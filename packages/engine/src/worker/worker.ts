@@ -270,6 +270,7 @@ export class Worker implements Service {
 
   /** This process was declared dead: what it held belongs to others. It drops everything and comes back under a new name. */
   async #rejoin(): Promise<void> {
+    if (this.#stopping && !this.busy) return // the beat overtook its own goodbye
     this.#options.log.warn('lease lost, coming back', { worker: this.#id, dropped: this.#held.size })
     for (const pool of this.pools.values()) pool.hold()
     this.#held.drop()
