@@ -116,6 +116,57 @@ describe.skipIf(isMissing('redis-server'))('scripts', () => {
     expect(ids(await take(10))).toEqual([4, 2, 1, 3])
   })
 
+  describe('give back', () => {
+    /** What a blocking read does when several streams have something: one of each. */
+    const read = async (consumer: string, ...inClasses: number[]): Promise<[number, string, string][]> => {
+      const streams = inClasses.map((one) => `${prefix}ready:${one}`)
+      const marks = streams.map(() => '>')
+      const words = ['COUNT', 1, 'STREAMS', ...streams, ...marks] as unknown as ['STREAMS', string, string]
+      const answer = (await redis.client.xreadgroup('GROUP', 'workers', consumer, ...words)) as [string, [string, string[]][]][]
+      return answer.flatMap(([stream, entries]) =>
+        entries.map(([entry, fields]): [number, string, string] => [
+          inClasses[streams.indexOf(stream)] ?? 0,
+          entry,
+          fields[1] ?? '',
+        ]),
+      )
+    }
+    const giveBack = (...rows: readonly [number, string, string][]): Promise<string[]> =>
+      run('give-back', ...rows.flatMap(([inClass, entry, id]) => [id, inClass, entry]))
+
+    test('[D-10] what is put back keeps its place, before those behind it', async () => {
+      for (const id of [1, 2, 3]) await offer(id, { inClass: 2 })
+      await offer(4, { inClass: 3 })
+      await take(1)
+      const rows = await read('me', 2, 3)
+      expect(ids(rows)).toEqual([2, 4])
+      expect(await giveBack(...rows)).toEqual([])
+      expect(await pending()).toBe(1)
+      expect(ids(await take(5))).toEqual([2, 3, 4])
+    })
+
+    test('[D-10] what somebody else has overtaken stays with its consumer', async () => {
+      for (const id of [1, 2]) await offer(id)
+      const rows = await read('me', 2)
+      await take(1, 'other')
+      expect(await giveBack(...rows)).toEqual(['1'])
+      expect(await take(5)).toEqual([])
+      expect(await pending()).toBe(2)
+    })
+
+    test('[D-10] the last of its stream wakes whoever sleeps', async () => {
+      const sleeper = redis.client.duplicate()
+      await offer(1)
+      const rows = await read('me', 2)
+      const words = ['BLOCK', 5_000, 'STREAMS', `${prefix}ready:2`, '>'] as unknown as ['STREAMS', string, string]
+      const sleeping = sleeper.xreadgroup('GROUP', 'workers', 'sleeper', ...words)
+      await expect.poll(async () => (await redis.client.info('clients')).includes('blocked_clients:1')).toBe(true)
+      expect(await giveBack(...rows)).toEqual([])
+      expect(await sleeping).toMatchObject([[`${prefix}ready:2`, [[expect.any(String), ['id', '1', 'rank', '1']]]]])
+      sleeper.disconnect()
+    })
+  })
+
   test('[D-03] a lane nobody knows is asked for; with its copy come as many as it has permits for, and not one more', async () => {
     for (const id of [1, 2, 3, 4, 5]) expect((await offer(id, { lane: 'l', rank: 9 - id }))[0]).toEqual(['l'])
     expect(await take(10)).toEqual([])

@@ -8,6 +8,7 @@ import type { Client } from './connection.ts'
 const names = [
   'offer',
   'take',
+  'give-back',
   'acknowledge',
   'acknowledge-open',
   'refuse',

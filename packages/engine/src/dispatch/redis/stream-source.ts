@@ -63,9 +63,23 @@ export class StreamSource implements RedisSource {
     const answer = (await client.xreadgroup(...(words as unknown as Parameters<Client['xreadgroup']>))) as
       | [string, [string, string[]][]][]
       | null
-    return (answer ?? []).flatMap(([stream, entries]) =>
-      entries.map(([entry, fields]) => ({ id: Number(fields[1]), priorityClass: streams.indexOf(stream), entry })),
+    const found = (answer ?? []).flatMap(([stream, entries]) =>
+      entries.map(([entry, [, id, , rank]]) => ({
+        id: Number(id),
+        priorityClass: streams.indexOf(stream),
+        entry,
+        rank: Number(rank),
+      })),
     )
+    return found.length > 1 ? this.#keepFirst(pool, found) : found
+  }
+
+  /** When several streams had something already, the read brings one of each: only the first in rank is its turn. */
+  async #keepFirst(pool: string, found: readonly (Entry & { rank: number })[]): Promise<Entry[]> {
+    const [first, ...rest] = found.toSorted((a, b) => a.rank - b.rank)
+    const rows = rest.flatMap(({ id, priorityClass, entry }) => [id, priorityClass, entry])
+    const kept = await this.#run<string[]>(pool, 'give-back', rows)
+    return [first as Entry, ...rest.filter(({ id }) => kept.includes(String(id)))]
   }
 
   async claim(pool: string, door: Door, entries: readonly Entry[]): Promise<ClaimedIds> {

@@ -8,21 +8,11 @@ local few = 500
 local lanes, full, earliest = {}, 0, nil
 local delivered = {}
 
--- Up to where the group has been handed its entries.
-local function delivered_to(class)
-  if delivered[class] then return delivered[class] end
-  local info = redis.call('XINFO', 'GROUPS', stream_of(class))[1] or {}
-  delivered[class] = '0-0'
-  for at = 1, #info, 2 do
-    if info[at] == 'last-delivered-id' then delivered[class] = info[at + 1] end
-  end
-  return delivered[class]
-end
-
 -- An entry that will reach nobody: somebody trimmed the stream, or removed the consumer that had been handed it, and its pending entries with it.
 local function is_lost(class, entry)
   if #redis.call('XRANGE', stream_of(class), entry, entry) == 0 then return true end
-  if is_before(delivered_to(class), entry) then return false end
+  delivered[class] = delivered[class] or delivered_to(class)
+  if is_before(delivered[class], entry) then return false end
   return #redis.call('XPENDING', stream_of(class), group, entry, entry, 1) == 0
 end
 

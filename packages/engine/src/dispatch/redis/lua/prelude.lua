@@ -131,6 +131,15 @@ local function line_up(lane, now)
   door.progress = nil
 end
 
+-- Up to where the group has been handed the entries of a stream.
+local function delivered_to(class)
+  local info = redis.call('XINFO', 'GROUPS', stream_of(class))[1] or {}
+  for at = 1, #info, 2 do
+    if info[at] == 'last-delivered-id' then return info[at + 1] end
+  end
+  return '0-0'
+end
+
 -- Entries of a stream that nobody was handed yet.
 local function lag_of(class)
   local info = redis.call('XINFO', 'GROUPS', stream_of(class))[1]
