@@ -8,7 +8,7 @@ create type sluice.key_rule as enum ('end', 'start', 'again');
 
 create type sluice.lane_change as (lane text, jobs integer, cost integer, refund integer, good integer, bad integer);
 
-create type sluice.offered_job as (id bigint, pool text, lane text, priority smallint, rank bigint, cost smallint, due_ms double precision);
+create type sluice.offered_job as (id bigint, kind text, pool text, lane text, priority smallint, rank bigint, cost smallint, due_ms double precision);
 
 create type sluice.ready_job as (pool text, lane text, rank bigint);
 
@@ -2328,19 +2328,19 @@ declare
 begin
   if exists (select from sluice.pause p where p.scope = 'pool' and p.name = in_pool) then return; end if;
   return query
-  select j.id, j.pool, j.lane, j.priority, j.rank, j.cost, null::double precision
+  select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost, null::double precision
   from sluice.job j
   where j.shelf is null and j.state = 'ready' and j.pool = in_pool and j.lane = '' and j.crashes < 2
     and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
   order by j.rank, j.id
   limit batch;
   return query
-  select j.id, j.pool, j.lane, j.priority, j.rank, j.cost, null::double precision
+  select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost, null::double precision
   from (select t.lane, min(t.low) as low
         from (select t.lane, t.low from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit lanes_max) t group by t.lane) t
   left join sluice.lane l on l.key = t.lane
   cross join lateral (
-    select j.id, j.pool, j.lane, j.priority, j.rank, j.cost
+    select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost
     from sluice.job j
     where j.shelf is null and j.state = 'ready' and j.pool = in_pool and j.lane = t.lane and j.rank >= t.low and j.crashes < 2
       and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
@@ -2361,10 +2361,10 @@ CREATE OR REPLACE FUNCTION sluice.offers_in_lanes(in_pool text, keys text[], lan
 AS $function$
 begin
   return query
-  select j.id, j.pool, j.lane, j.priority, j.rank, j.cost, null::double precision
+  select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost, null::double precision
   from unnest(keys) as k(key)
   cross join lateral (
-    select j.id, j.pool, j.lane, j.priority, j.rank, j.cost
+    select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost
     from sluice.job j
     where j.shelf is null and j.state = 'ready' and j.pool = in_pool and j.lane = k.key and j.crashes < 2
       and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
@@ -2383,7 +2383,7 @@ CREATE OR REPLACE FUNCTION sluice.offers_of(ids bigint[])
 AS $function$
 begin
   return query
-  select j.id, j.pool, j.lane, j.priority, j.rank, j.cost, extract(epoch from j.run_at - sluice.now())::double precision * 1000
+  select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost, extract(epoch from j.run_at - sluice.now())::double precision * 1000
   from sluice.job j
   where j.id = any(ids) and (j.state = 'ready' or (j.state = 'scheduled' and j.run_at < 'infinity')) and j.crashes < 2;
 end $function$;

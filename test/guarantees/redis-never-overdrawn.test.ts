@@ -12,8 +12,9 @@ import { type RedisServer, startRedis } from '../support/redis.ts'
 
 const limit = 120
 const floor = 6
-const oracleSettings = { limit, windowMs: 3_000, jitterMs: 1_000, delayMs: 120, cachedShare: 0.1 }
-const sceneMs = 16_000
+// Windows leave time for what a kill may cost, as in never-overdrawn.test.ts.
+const oracleSettings = { limit, windowMs: 6_000, jitterMs: 1_000, delayMs: 120, cachedShare: 0.1 }
+const sceneMs = 32_000
 
 const test = base.extend<{ redis: RedisServer }>({
   // oxlint-disable-next-line no-empty-pattern -- Vitest reads the pattern to know what a fixture needs

@@ -7,8 +7,11 @@ import { createTestDatabase, type TestDatabase } from '@sluice/local-postgres/te
 import pg from 'pg'
 import { test as base, inject } from 'vitest'
 
-/** Any suite runs over Redis as well: `REDIS_FOR_TESTS=redis://127.0.0.1:6379 npx vitest run …`. Databases do not meet there. */
-export const onRedis = process.env['REDIS_FOR_TESTS'] ? { redis: process.env['REDIS_FOR_TESTS'] } : {}
+export { eventually } from './eventually.ts'
+
+/** In a project that has a Redis, every engine dispatches by it. Databases do not meet there. */
+const redis = inject('redisUrl')
+export const onRedis = redis ? { redis } : {}
 
 export interface Fixtures {
   /** Own database of the test, dropped afterwards. */
@@ -42,17 +45,3 @@ export const test = base.extend<Fixtures>({
     await Promise.all(made.map((engine) => engine.stop()))
   },
 })
-
-/** Waits until `look` gives something, looking again and again; fails after `deadlineMs`. For what other processes do. */
-export async function eventually<T>(
-  look: () => Promise<T | undefined | false> | T | undefined | false,
-  deadlineMs = 15_000,
-): Promise<T> {
-  const endMs = performance.now() + deadlineMs
-  for (;;) {
-    const seen = await look()
-    if (seen !== undefined && seen !== false) return seen
-    if (performance.now() > endMs) throw new Error(`nothing happened within ${deadlineMs} ms: ${String(look)}`)
-    await new Promise((resolve) => setTimeout(resolve, 15))
-  }
-}

@@ -24,7 +24,7 @@ export class FileOrder implements TestSequencer {
       .map((one) => ({ ...one, place: createHash('sha1').update(`${sequence.seed} ${one.path}`).digest('hex') }))
       .toSorted((a, b) => (a.place < b.place ? -1 : 1))
     const pick = (fits: (one: (typeof shuffled)[number]) => boolean) => shuffled.filter(fits).map(({ file }) => file)
-    const isGuarantee = ({ file }: { file: TestSpecification }): boolean => file.project.name === 'guarantees'
+    const isGuarantee = ({ file }: { file: TestSpecification }): boolean => file.project.name.startsWith('guarantees')
     const guarantees = pick(isGuarantee)
     const long = pick((one) => !isGuarantee(one) && startsProcesses.test(one.path))
     const short = pick((one) => !startsProcesses.test(one.path))

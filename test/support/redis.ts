@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { find } from '#scripts/test-servers'
-import { eventually } from './database.ts'
+import { eventually } from './eventually.ts'
 
 export interface RedisServer {
   readonly url: string

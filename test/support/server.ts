@@ -10,6 +10,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     serverUrl: string
     template: string
+    redisUrl: string | undefined
   }
 }
 

@@ -20,6 +20,7 @@ export interface Offer {
 
 /** For a job of the open lane, ready now. All others are asked for. */
 export interface OfferFacts {
+  readonly kind: string
   readonly pool: string
   readonly priority: number
 }

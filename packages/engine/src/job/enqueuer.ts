@@ -80,7 +80,7 @@ export class Enqueuer {
     if (!request || request.delayed || request.laned) return undefined
     const kind = this.#offers.kinds.get(request.kind)
     if (!kind || kind.lane !== undefined) return undefined
-    return { pool: request.pool ?? kind.pool, priority: request.priority ?? kind.priority }
+    return { kind: request.kind, pool: request.pool ?? kind.pool, priority: request.priority ?? kind.priority }
   }
 
   async #sendLone({ kind, payload, trace }: EncodedRequest, wake: boolean): Promise<number | null> {

@@ -57,11 +57,12 @@ export class Carrier {
     for (let at = 0; at < near.length; at += chunk) {
       const rows = near
         .slice(at, at + chunk)
-        .flatMap(({ id, priority, cost, rank, lane, dueMs = 0 }) => [
+        .flatMap(({ id, priority, cost, rank, kind, lane, dueMs = 0 }) => [
           id,
           classOf(lane, priority),
           cost,
           rank,
+          kind,
           lane,
           dueMs > 0 ? Math.ceil(nowMs() + dueMs) : '',
         ])

@@ -43,6 +43,7 @@ export async function claimIds(
 
 export interface Offered {
   readonly id: number
+  readonly kind: string
   readonly pool: string
   readonly lane: string
   readonly priority: number
@@ -51,8 +52,17 @@ export interface Offered {
   readonly dueMs: number | undefined
 }
 
-type OfferedRow = [id: number, pool: string, lane: string, priority: number, rank: number, cost: number, dueMs: number | null]
-const columns = 'id, pool, lane, priority, rank, cost, due_ms'
+type OfferedRow = [
+  id: number,
+  kind: string,
+  pool: string,
+  lane: string,
+  priority: number,
+  rank: number,
+  cost: number,
+  dueMs: number | null,
+]
+const columns = 'id, kind, pool, lane, priority, rank, cost, due_ms'
 
 export async function offersOf(database: Database, ids: readonly number[]): Promise<Offered[]> {
   const statement = { name: 'sluice_offers_of', text: `select ${columns} from sluice.offers_of($1::bigint[])` }
@@ -79,8 +89,8 @@ export async function offersInLanes(
   return (await database.send<OfferedRow>(database.hot, statement, [pool, lanes, laneBatch])).map(toOffered)
 }
 
-function toOffered([id, pool, lane, priority, rank, cost, dueMs]: OfferedRow): Offered {
-  return { id, pool, lane, priority, rank, cost, dueMs: dueMs ?? undefined }
+function toOffered([id, kind, pool, lane, priority, rank, cost, dueMs]: OfferedRow): Offered {
+  return { id, kind, pool, lane, priority, rank, cost, dueMs: dueMs ?? undefined }
 }
 
 type CopyRow = [

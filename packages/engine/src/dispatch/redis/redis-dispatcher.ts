@@ -43,7 +43,7 @@ export class RedisDispatcher implements Dispatcher {
   readonly #source: StreamSource
   readonly #notice: Notice
   readonly #tenders = new Map<string, Tender>()
-  readonly #supplies: RedisSupply[] = []
+  readonly #supplies = new Map<string, RedisSupply>()
   readonly #toBring = new Set<number>()
   readonly #toAsk = new Map<string, Set<string>>()
   #installation = ''
@@ -109,7 +109,7 @@ export class RedisDispatcher implements Dispatcher {
 
   supply(demand: Demand, door: Door): Supply {
     const supply = new RedisSupply(demand, door, this.#source, (pool) => this.#postgres.supply(pool, door))
-    this.#supplies.push(supply)
+    this.#supplies.set(demand.name, supply)
     return supply
   }
 
@@ -123,7 +123,16 @@ export class RedisDispatcher implements Dispatcher {
         continue
       }
       const rank = Math.round(clock.now() - facts.priority * priorityStepMs())
-      const offered = { id, pool: facts.pool, lane: '', priority: facts.priority, rank, cost: 1, dueMs: undefined }
+      const offered = {
+        id,
+        kind: facts.kind,
+        pool: facts.pool,
+        lane: '',
+        priority: facts.priority,
+        rank,
+        cost: 1,
+        dueMs: undefined,
+      }
       const others = plain.get(facts.pool)
       if (others) others.push(offered)
       else plain.set(facts.pool, [offered])
@@ -247,7 +256,7 @@ export class RedisDispatcher implements Dispatcher {
       if (up) tender.start()
       else tender.rest()
     }
-    for (const supply of this.#supplies) supply.switched()
+    for (const supply of this.#supplies.values()) supply.switched()
     void this.#notice.put(this.status)
   }
 
@@ -275,6 +284,7 @@ export class RedisDispatcher implements Dispatcher {
       if (newsOf(this.#prefix(pool)) !== channel) continue
       if (topic === 'free') tender.hearFree()
       else if (topic === 'due') tender.hearDue(Number(ms) - this.#options.clock.now())
+      else if (topic === 'strange') this.#supplies.get(pool)?.hearStrange()
       else tender.look()
     }
   }

@@ -22,8 +22,10 @@ export interface Refused extends Entry {
 
 export interface RedisSource {
   readonly up: boolean
-  /** As many as there are, up to `count`. */
-  take(pool: string, count: number): Promise<Entry[]>
+  /** As many as there are, up to `count`. What is of kinds that this process does not know is set apart. */
+  take(pool: string, count: number, unknownKinds: readonly string[]): Promise<Entry[]>
+  /** What others have set apart. */
+  adopt(pool: string, count: number, unknownKinds: readonly string[]): Promise<Entry[]>
   /** Waits for the first, for a while. */
   wait(pool: string): Promise<Entry[]>
   claim(pool: string, door: Door, entries: readonly Entry[]): Promise<ClaimedIds>
@@ -48,6 +50,9 @@ export class RedisSupply implements Supply {
   /** There may be more than one: take many at once before waiting. */
   #look = true
   #awake = false
+  /** Something may have been set apart. */
+  #strange = false
+  #adopting = false
   /** Taken and not claimed yet, or asked for. */
   #asked = 0
 
@@ -62,12 +67,19 @@ export class RedisSupply implements Supply {
     this.#awake = true
     if (!this.#source.up) return this.#fallback.wake(where)
     if (where === 'both') void this.#door.audit()
-    void this.#pump()
+    this.goOn()
   }
 
   goOn(): void {
-    if (this.#source.up) void this.#pump()
-    else this.#fallback.goOn()
+    if (!this.#source.up) return this.#fallback.goOn()
+    void this.#pump()
+    if (this.#strange) void this.#adopt()
+  }
+
+  /** Somebody was handed ids whose kinds it does not know. By the streams they would come here only by chance. */
+  hearStrange(): void {
+    this.#strange = true
+    if (this.#awake) void this.#adopt()
   }
 
   hold(): void {
@@ -77,6 +89,7 @@ export class RedisSupply implements Supply {
   /** Redis came or went. Before the first wake-up the process is not ready to work. */
   switched(): void {
     this.#look = true
+    this.#strange = true
     if (this.#awake) this.wake('both')
   }
 
@@ -116,6 +129,28 @@ export class RedisSupply implements Supply {
     if (this.#source.up && this.#room() > 0) void this.#pump()
   }
 
+  async #adopt(): Promise<void> {
+    if (this.#adopting) return
+    this.#adopting = true
+    const pool = this.#demand.name
+    try {
+      for (let room = this.#room(); this.#strange && room > 0 && this.#source.up; room = this.#room()) {
+        this.#strange = false
+        this.#asked += room
+        const entries = await this.#source.adopt(pool, room, this.#door.unknownKinds()).finally(() => {
+          this.#asked -= room
+        })
+        if (entries.length === room) this.#strange = true
+        this.#asked += entries.length
+        await this.#claim(pool, entries)
+      }
+    } catch (error) {
+      await this.#source.trouble(pool, error)
+    } finally {
+      this.#adopting = false
+    }
+  }
+
   #take(pool: string): Promise<Entry[]> | undefined {
     const room = this.#room()
     if (room <= 0 || !this.#source.up) return undefined
@@ -130,7 +165,7 @@ export class RedisSupply implements Supply {
     const looks = this.#look
     const asked = looks ? room : 1
     this.#asked += asked
-    const entries = await (looks ? this.#source.take(pool, room) : this.#source.wait(pool))
+    const entries = await (looks ? this.#source.take(pool, room, this.#door.unknownKinds()) : this.#source.wait(pool))
     this.#asked += entries.length - asked
     this.#backlog = looks && entries.length >= room
     this.#look = entries.length > 0

@@ -22,8 +22,8 @@ describe.skipIf(isMissing('redis-server'))('scripts', () => {
   const run = <T>(name: ScriptName, ...args: (string | number)[]): Promise<T> => runScript<T>(redis.client, name, prefix, args)
   const offer = (
     id: number,
-    { lane = '', rank = id, cost = 1, due = '' as number | '', inClass = 2 } = {},
-  ): Promise<[string[], number]> => run('offer', 5_000, id, lane === '' ? inClass : 4, cost, rank, lane, due)
+    { lane = '', rank = id, cost = 1, due = '' as number | '', inClass = 2, kind = 'call' } = {},
+  ): Promise<[string[], number]> => run('offer', 5_000, id, lane === '' ? inClass : 4, cost, rank, kind, lane, due)
   const take = async (count: number, consumer = 'me'): Promise<[number, string, string][]> =>
     (await run<[string, number]>('take', consumer, count))[0]
       .split('\n')
@@ -162,7 +162,9 @@ describe.skipIf(isMissing('redis-server'))('scripts', () => {
       const sleeping = sleeper.xreadgroup('GROUP', 'workers', 'sleeper', ...words)
       await expect.poll(async () => (await redis.client.info('clients')).includes('blocked_clients:1')).toBe(true)
       expect(await giveBack(...rows)).toEqual([])
-      expect(await sleeping).toMatchObject([[`${prefix}ready:2`, [[expect.any(String), ['id', '1', 'rank', '1']]]]])
+      expect(await sleeping).toMatchObject([
+        [`${prefix}ready:2`, [[expect.any(String), ['id', '1', 'rank', '1', 'kind', 'call']]]],
+      ])
       sleeper.disconnect()
     })
   })
@@ -336,6 +338,44 @@ describe.skipIf(isMissing('redis-server'))('scripts', () => {
     expect(ids(await run('take-over', 'leader', 0, 10))).toEqual([1])
   })
 
+  test('[E-07] what a consumer does not know is set apart at once, however much it is, and whoever knows it is told and takes it', async () => {
+    const heard: string[] = []
+    const listener = redis.client.duplicate()
+    listener.on('message', (_, message) => heard.push(message))
+    await listener.subscribe(`${prefix}news`)
+    for (let id = 1; id <= 300; id++) await offer(id, { inClass: 0, kind: 'brand.new' })
+    await offer(301, { inClass: 0 })
+    await offer(302, { inClass: 2, rank: 302 })
+    const [lines] = await run<[string]>('take', 'old', 1, 'brand.new', 'other.kind')
+    expect(lines).toMatch(/ 301$/)
+    expect((await run<[string]>('take', 'old', 1, 'brand.new'))[0]).toMatch(/ 302$/)
+    await expect.poll(() => heard, { timeout: 10_000 }).toEqual(['strange'])
+    // Offered again by the leader, they stay where they are.
+    await offer(1, { inClass: 0, kind: 'brand.new' })
+    expect(await run('adopt', 5, 'brand.new')).toBe('')
+    const adopted = (await run<string>('adopt', 2, 'other.kind')).split('\n').map((line) => line.split(' '))
+    expect(adopted).toEqual([
+      ['0', '0-0', '1'],
+      ['0', '0-0', '2'],
+    ])
+    await run('acknowledge-open', '1 0 0-0')
+    expect(await redis.client.hexists(`${prefix}known`, '1')).toBe(0)
+    // The one who took the other has died: it is ready in PostgreSQL, and the leader brings it.
+    await offer(2, { inClass: 0, kind: 'brand.new' })
+    expect(ids(await take(1, 'new'))).toEqual([2])
+    listener.disconnect()
+  })
+
+  test('[E-07] a strange job of a lane gives its permits back, and those behind it go on', async () => {
+    await offer(1, { lane: 'l', kind: 'brand.new' })
+    await offer(2, { lane: 'l' })
+    await copy('l', { metered: 1, remaining: 1, reset: hourMs })
+    const [lines] = await run<[string]>('take', 'old', 1, 'brand.new')
+    expect(lines).toMatch(/^4 \S+ 2$/)
+    expect(await remaining('l')).toBe(0)
+    expect(await run('adopt', 5)).toBe('4 0-0 1')
+  })
+
   test('[D-06] the lock is taken once, renewed and released by its holder only, and ends by itself', async () => {
     expect(await run('lead', 'a', 10_000)).toBe(2)
     expect(await run('lead', 'b', 10_000)).toBeLessThan(-5_000)
@@ -348,7 +388,7 @@ describe.skipIf(isMissing('redis-server'))('scripts', () => {
   })
 
   test('a limit on what is kept here: the rest stays in PostgreSQL, and the takers are told that there is more', async () => {
-    const rows = [1, 2, 3].flatMap((id) => [id, 2, 1, id, '', ''])
+    const rows = [1, 2, 3].flatMap((id) => [id, 2, 1, id, 'call', '', ''])
     expect(await run('offer', 2, ...rows)).toEqual([[], 1])
     expect(await run('take', 'me', 5)).toEqual([expect.stringMatching(/^2 \S+ 1\n2 \S+ 2$/), 1, []])
     expect(await run('measure')).toEqual(['length', 2, 'pending', 2, 'lag', 0, 'delayed', 0, 'parked', 0, 'takenOver', 0])

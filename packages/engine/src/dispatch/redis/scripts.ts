@@ -9,6 +9,7 @@ const names = [
   'offer',
   'take',
   'give-back',
+  'adopt',
   'acknowledge',
   'acknowledge-open',
   'refuse',

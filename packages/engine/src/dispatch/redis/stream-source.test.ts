@@ -44,11 +44,11 @@ test.skipIf(isMissing('redis-server'))(
       { id: 1, inClass: 0, rank: 100 },
       { id: 2, inClass: 1, rank: 200 },
     ]
-    const rows = offered.flatMap(({ id, inClass, rank }) => [id, inClass, 1, rank, '', ''])
+    const rows = offered.flatMap(({ id, inClass, rank }) => [id, inClass, 1, rank, 'call', '', ''])
     await runScript(link.client, 'offer', prefix, [5_000, ...rows])
     const first = await source.wait('p')
     expect(first.map(({ id }) => id)).toEqual([1])
-    expect((await source.take('p', 10)).map(({ id }) => id)).toEqual([2, 3, 4, 5])
+    expect((await source.take('p', 10, [])).map(({ id }) => id)).toEqual([2, 3, 4, 5])
     await link.stop()
     await redis.stop()
   },

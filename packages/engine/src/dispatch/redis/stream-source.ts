@@ -47,12 +47,16 @@ export class StreamSource implements RedisSource {
     return this.#options.link.up
   }
 
-  async take(pool: string, count: number): Promise<Entry[]> {
+  async take(pool: string, count: number, unknownKinds: readonly string[]): Promise<Entry[]> {
     const { link, consumer, prefix, ask } = this.#options
-    const [lines, more, dry] = await this.#run<[string, number, string[]]>(pool, 'take', [consumer(), count])
+    const [lines, more, dry] = await this.#run<[string, number, string[]]>(pool, 'take', [consumer(), count, ...unknownKinds])
     ask(pool, dry)
     if (more === 1) link.send(() => link.client.publish(newsOf(prefix(pool)), 'dry'))
-    return lines === '' ? [] : lines.split('\n').map(readEntry)
+    return readEntries(lines)
+  }
+
+  async adopt(pool: string, count: number, unknownKinds: readonly string[]): Promise<Entry[]> {
+    return readEntries(await this.#run<string>(pool, 'adopt', [count, ...unknownKinds]))
   }
 
   async wait(pool: string): Promise<Entry[]> {
@@ -152,9 +156,13 @@ export class StreamSource implements RedisSource {
   }
 }
 
-function readEntry(line: string): Entry {
-  const [priorityClass, entry = '', id] = line.split(' ')
-  return { id: Number(id), priorityClass: Number(priorityClass), entry }
+/** Lines of class, entry and id. */
+function readEntries(lines: string): Entry[] {
+  if (lines === '') return []
+  return lines.split('\n').map((line) => {
+    const [priorityClass, entry = '', id] = line.split(' ')
+    return { id: Number(id), priorityClass: Number(priorityClass), entry }
+  })
 }
 
 function push<T>(rows: Map<string, T[]>, pool: string, row: T): void {

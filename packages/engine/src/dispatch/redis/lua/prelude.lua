@@ -1,11 +1,13 @@
 -- What all scripts share; it is put in front of each. Every key carries the prefix, whose hash tag names the pool, so that a script stays on one node.
 --
---   known          hash: id -> place|class|cost|rank|lane. The place is the entry in its stream, 'p' for parked in its lane, 'd' for delayed
+--   known          hash: id -> place|class|cost|rank|kind|lane. The place is the entry in its stream, 'p' for parked in its lane, 'd' for delayed, '0-0' for set apart
 --   ready:CLASS    streams of ids that may be claimed: one for each class of priority of the open lane, and the last one for all other lanes
 --   delayed        sorted set of ids, by the ms at which they fall due
 --   lane:KEY       hash: a copy of the lane's budget, made from PostgreSQL and rebuilt from there
 --   lane:KEY:parked  sorted set of ids that wait for a permit or their turn, by rank
 --   lane:KEY:out   hash: id -> cost of those that were released and are not acknowledged
+--   strange        set of kinds that somebody was handed who does not know them
+--   strange:KIND   sorted set of ids of that kind that were set apart for somebody who does, by rank
 --   turns          sorted set of lanes that have ids and room, by what they got over their weight
 --   pace           how far the lane is that was served last
 --   more           there when PostgreSQL has more ready jobs than were offered
@@ -30,19 +32,19 @@ local function stream_of(class) return prefix .. 'ready:' .. class end
 local function lane_of(lane) return prefix .. 'lane:' .. lane end
 
 local function note(id, place, job)
-  redis.call('HSET', prefix .. 'known', id, place .. '|' .. job.class .. '|' .. job.cost .. '|' .. job.rank .. '|' .. job.lane)
+  redis.call('HSET', prefix .. 'known', id, table.concat({ place, job.class, job.cost, job.rank, job.kind, job.lane }, '|'))
 end
 
 local function read_note(text)
   if not text then return nil end
-  local place, class, cost, rank, lane = string.match(text, '^([^|]*)|([^|]*)|([^|]*)|([^|]*)|(.*)$')
-  return { place = place, class = class, cost = tonumber(cost), rank = rank, lane = lane }
+  local place, class, cost, rank, kind, lane = string.match(text, '^([^|]*)|([^|]*)|([^|]*)|([^|]*)|([^|]*)|(.*)$')
+  return { place = place, class = class, cost = tonumber(cost), rank = rank, kind = kind, lane = lane }
 end
 
 local function find(id) return read_note(redis.call('HGET', prefix .. 'known', id)) end
 
 local function send(id, job)
-  note(id, redis.call('XADD', stream_of(job.class), '*', 'id', id, 'rank', job.rank), job)
+  note(id, redis.call('XADD', stream_of(job.class), '*', 'id', id, 'rank', job.rank, 'kind', job.kind), job)
 end
 
 -- Gives back what a released id held of its lane.
@@ -54,6 +56,14 @@ local function leave(id, lane, refund)
   if back > 0 and (redis.call('HGET', lane_of(lane), 'remaining') or '') ~= '' then
     redis.call('HINCRBY', lane_of(lane), 'remaining', back)
   end
+end
+
+-- Whoever was handed it does not know its kind: it waits, in no stream, for somebody who does, and holds up nobody.
+local nowhere = '0-0'
+local function set_apart(id, job)
+  note(id, nowhere, job)
+  redis.call('ZADD', prefix .. 'strange:' .. job.kind, job.rank, id)
+  redis.call('SADD', prefix .. 'strange', job.kind)
 end
 
 local doors = {}

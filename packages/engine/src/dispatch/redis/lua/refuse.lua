@@ -1,11 +1,11 @@
 -- What became of entries that PostgreSQL did not let start. Rows of five: id, class, entry, what, ms. `what` is
 --   drop   the id is forgotten here; it is offered again when it may start
 --   later  it comes back in ms
---   strange  this process does not know its kind: it comes back soon, and each time later, for somebody who does
+--   strange  this process does not know its kind: it is set apart for somebody who does
 --   again  it goes to the end of its stream, or to its lane
 --   lane   it waits in its lane, which is shut until PostgreSQL is asked
 -- Answers the lanes for which PostgreSQL has to be asked, and those that were closed.
-local lanes, closed = {}, {}
+local lanes, closed, apart = {}, {}, false
 local now = now_ms()
 for at = 2, #ARGV, 5 do
   local id, class, entry, what, ms = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
@@ -17,11 +17,9 @@ for at = 2, #ARGV, 5 do
       lanes[job.lane] = true
     end
     if what == 'strange' then
-      ms = math.min(5000, 2 * (tonumber(redis.call('HGET', prefix .. 'strange', id)) or 20))
-      redis.call('HSET', prefix .. 'strange', id, ms)
-      redis.call('PEXPIRE', prefix .. 'strange', 60000)
-    end
-    if what == 'later' or what == 'strange' then
+      set_apart(id, job)
+      apart = true
+    elseif what == 'later' then
       note(id, 'd', job)
       redis.call('ZADD', prefix .. 'delayed', now + math.ceil(tonumber(ms)), id)
       redis.call('PUBLISH', prefix .. 'news', 'due:' .. (now + math.ceil(tonumber(ms))))
@@ -38,6 +36,7 @@ for at = 2, #ARGV, 5 do
     end
   end
 end
+if apart then redis.call('PUBLISH', prefix .. 'news', 'strange') end
 local names = {}
 for lane in pairs(closed) do
   lanes[lane] = nil

@@ -1,5 +1,5 @@
 -- Entries that nobody has touched for `idle` ms come into the leader's hands, who asks PostgreSQL what became of their jobs. Consumers that hold nothing and
--- have not been seen for long are removed. Answers rows of class, entry, id.
+-- have not been seen for long are removed. Whoever has not heard that something was set apart hears it now. Answers rows of class, entry, id.
 local consumer, idle, count = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local found = {}
 for class = 0, laned do
@@ -13,4 +13,5 @@ for class = 0, laned do
     if fields.pending == 0 and fields.idle > 60000 then redis.call('XGROUP', 'DELCONSUMER', stream_of(class), group, fields.name) end
   end
 end
+if redis.call('EXISTS', prefix .. 'strange') == 1 then redis.call('PUBLISH', prefix .. 'news', 'strange') end
 return found
