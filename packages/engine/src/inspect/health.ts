@@ -77,12 +77,22 @@ export async function readHealth(on: Executor, clock: Clock): Promise<Health> {
   }
 }
 
+/** Answers that took longer say little, so the quickest of a few counts. */
+const roundTripMsMax = 100
+const comparisonsMax = 5
+
 /** The statement was answered somewhere between the two looks at our own clock. */
 async function compareClocks(on: Executor, clock: Clock): Promise<number> {
   await on.query(sql`select 1`) // the connection is not what is measured
-  const before = clock.now()
-  const { rows } = await on.query<{ ms: number }>(sql`select date_part('epoch', sluice.now()) * 1000 as ms`)
-  return Math.round((rows[0]?.ms ?? before) - (before + clock.now()) / 2)
+  let best = { tookMs: Number.POSITIVE_INFINITY, aheadMs: 0 }
+  for (let left = comparisonsMax; left > 0 && best.tookMs > roundTripMsMax; left--) {
+    const before = clock.now()
+    const { rows } = await on.query<{ ms: number }>(sql`select date_part('epoch', sluice.now()) * 1000 as ms`)
+    const after = clock.now()
+    const tookMs = after - before
+    if (tookMs < best.tookMs) best = { tookMs, aheadMs: Math.round((rows[0]?.ms ?? before) - (before + after) / 2) }
+  }
+  return best.aheadMs
 }
 
 async function readServer(on: Executor): Promise<Health['server'] & { listeners: number }> {
