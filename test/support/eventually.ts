@@ -1,7 +1,7 @@
 /** Waits until `look` gives something, looking again and again; fails after `deadlineMs`. For what other processes do. */
 export async function eventually<T>(
   look: () => Promise<T | undefined | false> | T | undefined | false,
-  deadlineMs = 15_000,
+  deadlineMs = 30_000,
 ): Promise<T> {
   const endMs = performance.now() + deadlineMs
   for (;;) {
