@@ -2,8 +2,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { eventually } from '../../../../test/support/database.ts'
-import { test } from '../../../../test/support/sluice.ts'
+import { eventually, test } from '../../../../test/support/sluice.ts'
 
 const engine = new URL('../../../../packages/engine/dist/index.js', import.meta.url).href
 const alone = { env: { DATABASE_URL: undefined } }
@@ -161,18 +160,33 @@ describe('[O-01] roles', () => {
     expect((await fetch(`${address}/metrics`, { headers: { authorization: `Bearer ${key.trim()}` } })).status).toBe(200)
   })
 
-  test('[E-23] told to stop, a worker lets its job end; told twice, it leaves at once', async ({ start, sluice, client }) => {
-    const first = start(['worker', '--json', '--lease', '2s'])
+  test('[E-23] told to stop, a worker lets its job end; told twice, it leaves at once', async ({
+    folder,
+    start,
+    sluice,
+    client,
+  }) => {
+    writeFileSync(
+      join(folder, 'jobs.mjs'),
+      `import { existsSync } from 'node:fs'
+       import { setTimeout as wait } from 'node:timers/promises'
+       import { defineKind } from '${engine}'
+       const held = defineKind('held', { async run() { while (!existsSync('may-end')) await wait(20) } })
+       export const kinds = [held]`,
+    )
+    const first = start(['worker', '--json', '--load', './jobs.mjs'])
     await first.ready()
-    await sluice(['jobs', 'enqueue', 'sluice.ping', '-p', '{"takeMs":1500}'])
+    await sluice(['jobs', 'enqueue', 'held'])
     const running = async (): Promise<boolean> =>
       (await client.query(`select from sluice.job where state = 'running'`)).rows.length > 0
     await eventually(running)
     first.signal('SIGTERM')
-    expect(await first.ended).toMatchObject({ code: 0, err: expect.stringContaining('One job may end within 30s') })
+    await eventually(() => first.err.includes('One job may end within 30s'))
+    writeFileSync(join(folder, 'may-end'), '')
+    expect(await first.ended).toMatchObject({ code: 0 })
     expect((await client.query(`select state from sluice.job_ledger`)).rows).toEqual([{ state: 'succeeded' }])
 
-    const second = start(['worker', '--json', '--lease', '2s'])
+    const second = start(['worker', '--json'])
     await second.ready()
     await sluice(['jobs', 'enqueue', 'sluice.ping', '-p', '{"takeMs":600000}'])
     await eventually(running)
