@@ -6,8 +6,12 @@ import { type Collector, type CollectorOptions, collectorParts } from '@sluice/c
 import { type Engine, type EngineOptions, generateMasterKey, KeyRing, type Run } from '@sluice/engine'
 import { type GithubSim, type SimOptions, startGithubSim } from '@sluice/github-sim'
 import type pg from 'pg'
+import { vi } from 'vitest'
 import { test as base, eventually } from './database.ts'
 import { findDifference } from './ground-truth.ts'
+
+/** A collection takes a second or two, and many times that where others keep the processors busy; a test waits for up to five of them. */
+vi.setConfig({ testTimeout: 180_000 })
 
 export interface Collecting {
   readonly sim: GithubSim

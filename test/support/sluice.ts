@@ -4,10 +4,15 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { test as base, eventually } from './database.ts'
+import { vi } from 'vitest'
+import { eventually as awaited, test as base } from './database.ts'
 import { scratchFolder } from './scratch-folder.ts'
 
 const program = fileURLToPath(new URL('../../apps/cli/bin/sluice.js', import.meta.url))
+
+/** A command takes a second, and on a machine that is busy five; a test gives a dozen of them. */
+const patienceMs = 60_000
+vi.setConfig({ testTimeout: 240_000 })
 
 export interface Said {
   readonly code: number | null
@@ -67,6 +72,11 @@ export const test = base.extend<SluiceFixtures>({
   },
 })
 
+/** As `eventually` of the database, for what commands do or say: such a look may start one itself. */
+export function eventually<T>(look: Parameters<typeof awaited<T>>[0]): Promise<T> {
+  return awaited(look, patienceMs)
+}
+
 /** What a test does not say must not come from the machine it runs on. */
 function clean(env: Record<string, string | undefined>): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR } = process.env
@@ -110,5 +120,5 @@ async function whenReady(said: { out: string; err: string }, ended: Promise<Said
   return eventually(() => {
     if (over && !said.out.includes('\n}\n')) throw new Error(`it ended before it was ready: ${said.out}${said.err}`)
     return said.out.includes('\n}\n') && (JSON.parse(said.out.slice(0, said.out.indexOf('\n}\n') + 3)) as Ready)
-  }, 60_000)
+  })
 }

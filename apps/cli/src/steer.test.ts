@@ -2,8 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { KeyRing } from '@sluice/engine'
 import { describe, expect } from 'vitest'
-import { eventually } from '../../../test/support/database.ts'
-import { test as base, type Said } from '../../../test/support/sluice.ts'
+import { test as base, eventually, type Said } from '../../../test/support/sluice.ts'
 
 const engine = new URL('../../../packages/engine/dist/index.js', import.meta.url).href
 const module = `

@@ -1,10 +1,7 @@
 import { userInfo } from 'node:os'
 import { createEngine, defineKind } from '@sluice/engine'
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import { test } from '../../../../test/support/sluice.ts'
-
-// Each test starts a dozen commands, one after the other.
-vi.setConfig({ testTimeout: 120_000 })
 
 test('[O-09] what is changed by the command line is in the audit log: who, what, on what, and how it went', async ({
   sluice,

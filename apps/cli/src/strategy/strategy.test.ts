@@ -1,8 +1,5 @@
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import { test } from '../../../../test/support/small-github.ts'
-
-// Each test starts several commands, one after the other.
-vi.setConfig({ testTimeout: 120_000 })
 
 test('[C-13] two strategies are compared in one command, and the report can be read again', async ({
   sluice,

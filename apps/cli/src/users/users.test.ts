@@ -1,10 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import { test } from '../../../../test/support/small-github.ts'
-
-// Each test starts a dozen commands, one after the other.
-vi.setConfig({ testTimeout: 120_000 })
 
 test('[C-01] users are added from a file, from standard input or from the environment, shown without their token, and removed', async ({
   sluice,
