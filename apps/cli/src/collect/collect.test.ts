@@ -1,12 +1,8 @@
 import { readdirSync } from 'node:fs'
-import { describe, expect, vi } from 'vitest'
-import { eventually } from '../../../../test/support/database.ts'
+import { describe, expect } from 'vitest'
 import { draw, hasTerminal } from '../../../../test/support/pseudo-terminal.ts'
-import type { Said } from '../../../../test/support/sluice.ts'
+import { eventually, type Said } from '../../../../test/support/sluice.ts'
 import { test } from '../../../../test/support/small-github.ts'
-
-// Each test starts several commands, one after the other.
-vi.setConfig({ testTimeout: 120_000 })
 
 const linesOf = ({ out }: Said): any[] =>
   out
@@ -120,7 +116,9 @@ describe('[C-14] sluice collect', () => {
 
   test.skipIf(!hasTerminal)(
     '[C-14] draws a bar for every kind, quota and time to go, no wider than the terminal',
-    async ({ folder, database, github: { env } }) => {
+    async ({ folder, database, github: { env, sim } }) => {
+      // What is to go is drawn while something is.
+      sim.chaos.script({ trouble: 'latency', ms: 300 })
       const drawn = draw(['collect', 'acorn'], { cwd: folder, env: { ...env, DATABASE_URL: database.url }, columns: 80 })
       expect(await drawn.ended).toBe(0)
       // oxlint-disable-next-line no-control-regex -- what moves the cursor and colours the text
