@@ -1,10 +1,9 @@
 /** What `status` tells about Redis: who uses it, what it holds, and since when it is away. */
 import { defineKind } from '@sluice/engine'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { eventually } from '../../../../test/support/database.ts'
 import { isMissing } from '../../../../test/support/missing-servers.ts'
 import { type RedisServer, startRedis } from '../../../../test/support/redis.ts'
-import { test } from '../../../../test/support/sluice.ts'
+import { eventually, test } from '../../../../test/support/sluice.ts'
 
 const work = defineKind('work', { run: () => new Promise<void>((resolve) => setTimeout(resolve, 60_000).unref()) })
 
@@ -37,15 +36,16 @@ describe.skipIf(isMissing('redis-server'))('status with Redis', () => {
     const here = { REDIS_URL: redis.url }
     const seen = await eventually(async () => {
       const { dispatch } = await look(here)
-      return dispatch.pools[0]?.pending === 2 && dispatch.pools[0].parked === 2 && dispatch
+      const { pending, lag, parked, delayed } = dispatch.pools[0] ?? {}
+      return pending === 2 && lag === 3 && parked === 2 && delayed === 1 && dispatch
     })
     expect(seen).toMatchObject({
       by: 'redis',
       processes: [{ name: 'up here:1', by: 'redis' }],
-      pools: [{ pool: 'light', length: 5, pending: 2, lag: 3, parked: 2, delayed: 1, takenOver: 0 }],
+      pools: [{ pool: 'light', length: 5, takenOver: 0 }],
     })
     const text = (await sluice(['status'], { env: here })).out
-    expect(text).toMatch(/^dispatch +Redis, for 1 of 1 process, the last connected (?:now|\d+s ago)$/m)
+    expect(text).toMatch(/^dispatch +Redis, for 1 of 1 process, the last connected (?:now|\d+[sm] ago)$/m)
     expect(text).toMatch(/^light +5 +2 +3 +2 +1 +0$/m)
     // Without its address one still sees who uses it.
     expect((await look()).dispatch).toMatchObject({ by: 'postgres', processes: [{ by: 'redis' }], pools: [] })
@@ -62,7 +62,9 @@ describe.skipIf(isMissing('redis-server'))('status with Redis', () => {
       processes: [{ instead: expect.stringContaining('Redis') }],
       pools: [],
     })
-    expect(Math.abs(Date.parse(away.processes[0].since) - killedMs)).toBeLessThan(10_000)
+    const sinceMs = Date.parse(away.processes[0].since)
+    expect(sinceMs).toBeGreaterThanOrEqual(killedMs)
+    expect(sinceMs).toBeLessThanOrEqual(Date.now())
     const told = (await sluice(['status'], { env: here })).out
     expect(told).toMatch(/^! Redis is away for 1 process, for \w+( \w+)?: Redis .*PostgreSQL hands out their jobs\./m)
     expect(told).toMatch(/^dispatch +PostgreSQL in place of Redis, for \w+/m)
