@@ -2,7 +2,7 @@
 import { inspect } from 'node:util'
 import { expect } from 'vitest'
 import { test } from '../../../../test/support/access-scene.ts'
-import { eventually } from '../../../../test/support/database.ts'
+import { serverWaits, withOnlooker } from '../../../../test/support/onlooker.ts'
 import { readKey } from './key-text.ts'
 import { Keys } from './keys.ts'
 
@@ -111,14 +111,13 @@ test('[O-09] the first admin key is made once, also when several processes start
   expect((await client.query('select from sluice.api_key')).rowCount).toBe(1)
 })
 
-test('[O-09] two transactions that make the first key at the same moment make one', async ({ engine, client }) => {
+test('[O-09] two transactions that make the first key at the same moment make one', async ({ engine, client, database }) => {
   await client.query('begin')
   await client.query(
     `insert into sluice.api_key (id, name, role, secret_hash, first) values ('aaaaaaaaaa', 'first admin', 'admin', sha256('x'), true)`,
   )
   const second = new Keys(engine).firstAdminKey()
-  const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-  await eventually(async () => (await client.query(waits)).rowCount === 1)
+  await withOnlooker(database.url, (onlooker) => serverWaits(onlooker, 'sluice.api_key'))
   await client.query('commit')
   expect(await second).toBeUndefined()
 })

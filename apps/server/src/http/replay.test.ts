@@ -1,6 +1,7 @@
 /** Idempotency-Key: what is asked for twice happens once. */
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
+import { eventually } from '../../../../test/support/database.ts'
 import { keyOf, test } from '../../../../test/support/http-scene.ts'
 
 const wanted = { kind: 'idle', payload: { n: 1 }, options: { dedupe: 'none' } }
@@ -42,9 +43,9 @@ test('[O-03] while the first is under way the second is told so', async ({ http,
   await client.query('begin')
   await client.query('lock table sluice.job in access exclusive mode')
   const first = one.post('/api/jobs', wanted, key())
-  await expect
-    .poll(async () => (await two.post('/api/jobs', wanted, key())).json())
-    .toMatchObject({ code: 'IDEMPOTENCY_UNDER_WAY' })
+  // Before the second asks: whoever has the key waits for the table.
+  await eventually(async () => (await client.query('select from sluice.idempotency')).rows.length === 1)
+  expect((await two.post('/api/jobs', wanted, key())).json()).toMatchObject({ code: 'IDEMPOTENCY_UNDER_WAY' })
   await client.query('rollback')
   expect((await first).statusCode).toBe(201)
   expect((await two.post('/api/jobs', wanted, key())).json()).toEqual((await first).json())
@@ -71,13 +72,12 @@ test('[O-03] a process that died with a key in hand is taken over from, and wake
   await client.query('begin')
   await client.query('lock table sluice.job in access exclusive mode')
   const late = dead.post('/api/jobs', wanted, key())
-  await expect.poll(async () => (await client.query('select from sluice.idempotency')).rows).toHaveLength(1)
+  await eventually(async () => (await client.query('select from sluice.idempotency')).rows.length === 1)
   // Its time is over before it gets to its job.
   await dead.engine.query(sql`update sluice.idempotency set until = sluice.now() - interval '1 second'`)
   const taken = post('/api/jobs', wanted, key())
-  await expect
-    .poll(async () => (await client.query('select count(*)::int as n from sluice.idempotency where until > sluice.now()')).rows)
-    .toEqual([{ n: 1 }])
+  const live = 'select from sluice.idempotency where until > sluice.now()'
+  await eventually(async () => (await client.query(live)).rows.length === 1)
   await client.query('commit')
   const answers = [await late, await taken]
   expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([201, 409]))
