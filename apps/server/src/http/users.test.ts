@@ -1,8 +1,11 @@
 /** Users over HTTP, against a GitHub on this machine: tokens go in and never come out, and what is collected can be taken along. */
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { eventually } from '../../../../test/support/database.ts'
 import { test as base, type Http } from '../../../../test/support/http-scene.ts'
 import { type GithubSim, startGithub } from '../../../../test/support/user-samples.ts'
+
+// A collection is a second or two of work, and many times that beside others.
+vi.setConfig({ testTimeout: 120_000 })
 
 const size = { repositories: 3, commits: 150, issues: 12, pullRequests: 8 }
 
@@ -30,7 +33,7 @@ async function collected({ get, post }: Http, sim: GithubSim, login = 'acorn'): 
   const collection = await eventually(async () => {
     const seen = await get(`/api/users/${id}/collection`)
     return seen.statusCode === 200 && seen.json().run.finishedAt !== null && seen.json()
-  }, 25_000)
+  }, 60_000)
   return { id, collection }
 }
 
