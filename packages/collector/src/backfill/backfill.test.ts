@@ -31,7 +31,7 @@ test('[C-16] a backfill brings back what is missing in its stretch, asks for no 
   const before = await cursors()
   sim.oracle.reset()
   const { run } = await collector.backfill(userId, { from, to, slice: 'day' })
-  await eventually(async () => (await engine.runs.find(run))?.state === 'completed', 25_000)
+  await eventually(async () => (await engine.runs.find(run))?.state === 'completed', 60_000)
   expect(await engine.runs.find(run)).toMatchObject({ failed: 0 })
   expect(await difference()).toEqual([])
   expect(await cursors()).toEqual(before)

@@ -11,9 +11,9 @@ const account = {
   ownPullRequestsElsewhere: 20,
 }
 
-test('[C-05] [C-07] 10,000 commits, 2,000 issues and 1,000 pull requests in 50 repositories cost a few percent of an hour, and nothing new next to nothing', {
-  timeout: 120_000,
-}, async ({ collecting }) => {
+test('[C-05] [C-07] 10,000 commits, 2,000 issues and 1,000 pull requests in 50 repositories cost a few percent of an hour, and nothing new next to nothing', async ({
+  collecting,
+}) => {
   const { collect, difference, spent } = await collecting({ sim: { people: [account] } })
   spent()
   expect(await collect()).toMatchObject({ state: 'completed', failed: 0 })

@@ -9,25 +9,30 @@ import { collectionRequested } from './request-event.ts'
 const few = { people: [{ ...small, repositories: 2, commits: 5, issues: 3, pullRequests: 2, ownPullRequestsElsewhere: 0 }] }
 
 test('[C-02] of requests at the same moment one starts a run, and its trigger is stored on it', async ({ collecting }) => {
-  const { engine, userId, ended } = await collecting({ sim: { ...few, latencyMs: 300 }, start: false })
+  const { engine, userId, ended } = await collecting({ sim: few, start: false })
+  // The run does not end before all of them were looked at.
+  await engine.pause({ scope: 'kind', name: 'github.profile' }, 'held')
   const request = (trigger: 'signup' | 'scheduled') => collectionRequested({ userId, trigger }, { owner: String(userId) })
   await engine.publish(request('signup'))
   await engine.publish(request('scheduled'))
   await engine.publish(request('scheduled'))
   await engine.start()
   await eventually(async () => (await engine.inspect.jobs({ kind: 'collector.request', state: 'succeeded' })).items.length === 3)
+  await engine.resume({ scope: 'kind', name: 'github.profile' })
   await ended()
   const runs = await engine.runs.list({ kind: 'collector.collect', owner: String(userId) })
   expect(runs).toMatchObject([{ trigger: expect.stringMatching(/signup|scheduled/), state: 'completed' }])
 })
 
 test('[C-02] while a run is under way a request has no effect', async ({ collecting }) => {
-  const { engine, collector, userId, ended } = await collecting({ sim: { ...few, latencyMs: 150 } })
+  const { engine, collector, userId, ended } = await collecting({ sim: few })
+  await engine.pause({ scope: 'kind', name: 'github.profile' }, 'held')
   await collector.request(userId, { trigger: 'signup' })
   await eventually(async () => (await engine.runs.list({ owner: String(userId) })).length === 1)
   await engine.publish(collectionRequested({ userId, trigger: 'scheduled' }, { owner: String(userId) }))
   await expect(collector.request(userId)).rejects.toMatchObject({ code: 'COLLECTION_ACTIVE' })
   await eventually(async () => (await engine.inspect.jobs({ kind: 'collector.request', state: 'succeeded' })).items.length === 2)
+  await engine.resume({ scope: 'kind', name: 'github.profile' })
   await ended()
   const runs = await engine.runs.list({ kind: 'collector.collect', owner: String(userId) })
   expect(runs).toMatchObject([{ trigger: 'signup', state: 'completed' }])

@@ -21,7 +21,7 @@ test('[C-13] a shadow has the same commits, and the live data stay as they are',
   await collector.request(userId, { collection: shadow.id })
   const ended = async () =>
     (await engine.runs.list({ kind: 'collector.shadow-rest', owner: String(userId) }))[0]?.state === 'completed'
-  await eventually(ended, 25_000)
+  await eventually(ended, 60_000)
   expect(await count('live')).toEqual(live)
   expect(await count('shadow')).toMatchObject({ commits: live.commits, counted: live.commits })
   expect((await client.query('select from collector.user_statistics')).rows).toHaveLength(1)
