@@ -13,8 +13,9 @@ test('[C-08] a budget that is used up holds the lane until its reset, and nothin
 test.for(['primary limit', 'secondary limit', 'RATE_LIMIT', 'abuse'] as const)(
   '[C-08] an answer "%s" is waited out and burns no attempt',
   async (trouble, { collecting, client }) => {
-    // One call at a time: with more, some are on their way when the answer comes.
-    const { sim, collect, difference } = await collecting({ sim: { windowMs: 2_000 }, parts: { cap: 1 } })
+    const { sim, collect, difference, engine, userId } = await collecting({ sim: { windowMs: 2_000 } })
+    // One call at a time, of both lanes together: with more, some are on their way when the answer comes.
+    await engine.owners.set(String(userId), { cap: 1 })
     sim.chaos.script({ match: { operation: 'Commits' }, trouble, times: 1, retryAfterSeconds: 1 })
     expect(await collect()).toMatchObject({ state: 'completed', failed: 0 })
     expect(await difference()).toEqual([])
@@ -98,11 +99,8 @@ test('[C-01] no table, no job and no log holds the token, whatever goes wrong', 
   sim.chaos.script({ match: { operation: 'Commits' }, trouble: 'not json', times: 1 })
   sim.chaos.script({ match: { operation: 'Issues' }, trouble: 'validation failed', times: 1 })
   await collector.request(userId)
-  await eventually(
-    async () =>
-      (await client.query(`select from sluice.job where kind = 'github.commits' and attempt > 0 and error is not null`)).rows
-        .length > 0,
-  )
+  await eventually(async () => (await client.query(`select from sluice.attempt where outcome = 'retry'`)).rows.length > 0)
+  await eventually(async () => (await client.query(`select from sluice.attempt where outcome = 'failed'`)).rows.length > 0)
   const tables = await client.query(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('sluice', 'collector')`,
   )
