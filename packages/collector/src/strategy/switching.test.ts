@@ -80,15 +80,17 @@ describe('[C-18] a switch is rolled back by itself', () => {
   })
 
   test('[C-18] when its runs take more than twice as long', async ({ collecting }) => {
-    const { collector, collect, userId, sim } = await collecting({ parts: { watch } })
+    const { collector, collect, userId, sim, engine } = await collecting({ parts: { watch } })
     await collect()
     await collect()
+    // What they took is a matter of the machine; what the next one takes at least is not.
+    await engine.query(sql`update collector.run set took_ms = 1000`)
     await collector.strategies.switchUser(userId, 'rest')
     sim.chaos.script({ match: { path: '/user/repos' }, trouble: 'latency', ms: 2_500 })
     expect(await collect()).toMatchObject({ failed: 0 })
     expect(await collector.strategies.current(userId)).toMatchObject({
       strategy: 'graphql',
-      lastSwitch: { madeBy: 'watch', reason: expect.stringMatching(/its runs took \d+\.\d s instead of/) },
+      lastSwitch: { madeBy: 'watch', reason: expect.stringMatching(/its runs took \d+\.\d s instead of 1\.0 s/) },
     })
   })
 
@@ -106,7 +108,8 @@ describe('[C-18] a switch is rolled back by itself', () => {
 })
 
 test('[C-18] a switch that does well is kept after the runs that watch it', async ({ collecting }) => {
-  const { collector, collect, userId } = await collecting({ parts: { watch: { runs: 2 } } })
+  // However slow the machine is: by REST there are many more calls.
+  const { collector, collect, userId } = await collecting({ parts: { watch: { runs: 2, slack: '10m' } } })
   await collect()
   await collector.strategies.switchUser(userId, 'rest')
   for (const state of ['watching', 'kept']) {
