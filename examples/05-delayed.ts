@@ -27,13 +27,13 @@ const engine = createEngine({ database: database.url, kinds: [remind] })
 await engine.start()
 startMs = Date.now()
 
-const late = await engine.enqueue(remind({ text: 'water the plants' }, { runAt: new Date(Date.now() + 900) }))
-await engine.enqueue(remind({ text: 'call back' }, { delay: '300ms' })) // earlier than the first: wakes the leader
+const late = await engine.enqueue(remind({ text: 'water the plants' }, { runAt: new Date(Date.now() + 5_000) }))
+await engine.enqueue(remind({ text: 'call back' }, { delay: '1s' })) // earlier than the first: wakes the leader
 const { reason, text } = await engine.why(late.id)
 console.log(`why does it not run? ${reason}: ${text}`)
 
 for (const draft of ['first draft', 'second draft', 'final version'])
-  await engine.enqueue(remind({ text: `save the ${draft}` }, { delay: '600ms', key: 'save', dedupe: 'debounce' }))
+  await engine.enqueue(remind({ text: `save the ${draft}` }, { delay: '3s', key: 'save', dedupe: 'debounce' }))
 
 await finished
 await engine.stop()

@@ -30,8 +30,7 @@ const tick = defineKind('clock.tick', { run: () => void ticks++ })
 const database = await findDatabase({ env: process.env, dataFolder: '.sluice/postgres' })
 const engine = createEngine({ database: database.url, kinds: [countPrimes, tick] })
 await engine.start()
-await engine.enqueue(countPrimes({ below: 5_000_000 }))
-await engine.enqueueMany(Array.from({ length: 5 }, () => tick({})))
+await engine.enqueueMany([countPrimes({ below: 50_000_000 }), ...Array.from({ length: 5 }, () => tick({}))])
 
 await finished
 await engine.stop()
