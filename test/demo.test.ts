@@ -61,7 +61,7 @@ const scene: Scene = {
 
 describe('the demo', () => {
   test('[C-08] [C-14] kills and stops processes, renames, revokes, runs into limits, and what it holds is what there is', {
-    timeout: 180_000,
+    timeout: 300_000,
   }, async () => {
     expect(existsSync(program), 'build first: npm run build').toBe(true)
     const folder = await mkdtemp(join(tmpdir(), 'sluice-demo-'))

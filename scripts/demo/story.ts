@@ -18,7 +18,7 @@ export interface Cast {
   readonly signal: AbortSignal
 }
 
-const limitMs = 90_000
+const limitMs = 240_000
 const busyMsMax = 4_000
 const revoked = 'cedar'
 const renamed = 'acorn'
