@@ -48,7 +48,7 @@ describe('[C-14] sluice collect', () => {
     sluice,
     github: { env },
   }) => {
-    const up = start(['up', '--port', '0', '--json', '--lease', '1s'], { env })
+    const up = start(['up', '--port', '0', '--json'], { env })
     const { address } = await up.ready()
     const requested = await sluice(['collect', 'acorn', '--no-wait', '--json'], { env })
     expect(requested, requested.err).toMatchObject({ code: 0 })
