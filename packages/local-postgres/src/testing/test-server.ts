@@ -38,7 +38,7 @@ export interface TestServerOptions {
 }
 
 const template = 'sluice_template'
-const testSettings = { fsync: 'off', max_connections: '200' }
+const testSettings = { fsync: 'off', max_connections: '500' }
 
 export async function startTestServer({ prepare, settings, binaries }: TestServerOptions = {}): Promise<TestServer> {
   const requested = join(tmpdir(), `sluice-test-${randomUUID().slice(0, 8)}`)
