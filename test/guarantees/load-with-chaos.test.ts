@@ -5,10 +5,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { effectTable, stepBoth, stepKinds, stepNext, stepPlain, stepWrite } from '../programs/step-kinds.ts'
+import { eventually } from '../support/database.ts'
 import { type Program, test } from '../support/processes.ts'
 import { drained, nothingWrong, tally } from '../support/tally.ts'
 
+/** How long it goes on at least, and until the faults have hit often enough. */
 const chaosMs = 15_000
+const chaosMsMax = 60_000
 const workersMax = 4
 const enqueueEveryMs = 100
 const seed = Number(process.env['SLUICE_SEED'] ?? Date.now() % 1_000_000)
@@ -35,9 +38,24 @@ test('[Q-02] [E-07] [E-09] under load, with processes killed and stopped at rand
   await Promise.all(workers.map((worker) => worker.hears('worker')))
 
   const acknowledged: number[] = []
-  const endMs = performance.now() + chaosMs
+  const faults = { kills: 0, stops: 0 }
+  const beganMs = performance.now()
+  const losses = async () => {
+    const { rows } = await client.query<{ lost: number; workers: number }>(
+      `select count(*)::int as lost, count(distinct worker)::int as workers from sluice.attempt where outcome = 'lost'`,
+    )
+    return rows[0]!
+  }
+  const over = new AbortController()
+  const clock = (async () => {
+    await wait(chaosMs)
+    await eventually(async () => {
+      const enough = acknowledged.length > 500 && faults.kills > 5 && faults.stops > 5 && (await losses()).lost > 20
+      return enough || performance.now() - beganMs > chaosMsMax
+    }, 2 * chaosMsMax)
+  })().finally(() => over.abort())
   const underLoad = async (): Promise<void> => {
-    while (performance.now() < endMs) {
+    while (!over.signal.aborted) {
       const shapes = [stepPlain({}), stepWrite({}), stepNext({}), stepBoth({})]
       const single = shapes.flatMap((shape) => [shape, shape]).map((request) => enqueuer.enqueue(request))
       const bulk = await enqueuer.enqueueMany(shapes.flatMap((shape) => [shape, shape, shape]))
@@ -45,13 +63,10 @@ test('[Q-02] [E-07] [E-09] under load, with processes killed and stopped at rand
       await wait(enqueueEveryMs)
     }
   }
-  const [faults] = await Promise.all([torment(workers, start, endMs), underLoad()])
+  await Promise.all([clock, torment(workers, start, faults, () => over.signal.aborted), underLoad()])
 
-  await drained(client, 60_000)
-  const { rows } = await client.query(
-    `select count(*)::int as lost, count(distinct worker)::int as workers from sluice.attempt where outcome = 'lost'`,
-  )
-  const figures = { ...faults, ...rows[0], acknowledged: acknowledged.length }
+  await drained(client, 90_000)
+  const figures = { ...faults, ...(await losses()), acknowledged: acknowledged.length }
   console.log(`load with chaos: ${JSON.stringify(figures)}`)
   expect(await tally(client, acknowledged), `seed ${seed}`).toEqual(nothingWrong)
   // The faults did hit: jobs were lost with their processes and ran again.
@@ -59,14 +74,18 @@ test('[Q-02] [E-07] [E-09] under load, with processes killed and stopped at rand
   expect(figures.kills).toBeGreaterThan(5)
   expect(figures.stops).toBeGreaterThan(5)
   expect(figures.lost).toBeGreaterThan(20)
-})
+}, 300_000)
 
 /** Kills one at random and starts another in its place, or stops one for a while that is shorter or longer than its lease. */
-async function torment(workers: Program[], start: () => Program, endMs: number): Promise<{ kills: number; stops: number }> {
+async function torment(
+  workers: Program[],
+  start: () => Program,
+  faults: { kills: number; stops: number },
+  over: () => boolean,
+): Promise<void> {
   const random = randomFrom(seed)
   const naps: Promise<void>[] = []
-  const faults = { kills: 0, stops: 0 }
-  while (performance.now() < endMs) {
+  while (!over()) {
     await wait(100 + random() * 400)
     const place = Math.floor(random() * workers.length)
     const victim = workers[place]
@@ -81,7 +100,6 @@ async function torment(workers: Program[], start: () => Program, endMs: number):
     }
   }
   await Promise.all(naps)
-  return faults
 }
 
 /** mulberry32: small, and the same on every machine. */

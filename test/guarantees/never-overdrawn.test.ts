@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { call, laneKinds } from '../programs/lane-kinds.ts'
 import { eventually } from '../support/database.ts'
-import { type Program, test } from '../support/processes.ts'
+import { endHolder, type Program, test } from '../support/processes.ts'
 
 const limit = 120
 /**
@@ -53,7 +53,7 @@ test('[E-12] [E-13] however answers are delayed and workers die, no budget is ov
     program('lane-worker', { lanes, lease: '1s', grace: '100ms', crashesMax: 100, pools: { light: { core: 8, max: 8 } } })
   const workers = Array.from({ length: 4 }, start)
   const others = otherConsumer(`${url}/shared`, () => over)
-  await eventually(async () => (await client.query(`select from sluice.lane where remaining is not null`)).rowCount === 2)
+  await eventually(async () => (await client.query(`select from sluice.lane where remaining is not null`)).rowCount === 2, 60_000)
 
   for (const [afterMs, signal] of [
     [sceneMs * 0.3, 'SIGKILL'],
@@ -61,11 +61,8 @@ test('[E-12] [E-13] however answers are delayed and workers die, no budget is ov
     [sceneMs * 0.2, 'SIGKILL'],
   ] as const) {
     await wait(afterMs)
-    // In mid-call: it holds jobs while we look.
-    const place = workers.findIndex((worker) => worker.alive)
-    const { worker } = await workers[place]!.hears('worker')
-    await eventually(async () => (await client.query(`select from sluice.job where worker = $1`, [worker])).rowCount! > 2)
-    workers[place]!.signal(signal)
+    // In mid-call.
+    await endHolder(client, workers, signal, 3)
     workers.push(start())
   }
   await wait(sceneMs * 0.3)
@@ -84,7 +81,7 @@ test('[E-12] [E-13] however answers are delayed and workers die, no budget is ov
   expect((await client.query(`select from sluice.attempt where outcome = 'lost'`)).rowCount).toBeGreaterThan(2)
   expect((await client.query(`select from sluice.job where state = 'ready'`)).rowCount).toBeGreaterThan(100)
   for (const share of Object.values(unused)) expect(share).toBeLessThan(0.1)
-})
+}, 240_000)
 
 /** Of what could be spent above the floor. The first window began before the workers did, and the last is not over. */
 function unusedShare(windows: readonly number[], most: number): number {

@@ -5,7 +5,7 @@ import { describe, expect } from 'vitest'
 import { laneKinds, work } from '../programs/lane-kinds.ts'
 import { eventually } from '../support/database.ts'
 import { isMissing } from '../support/missing-servers.ts'
-import { test as base, type Program } from '../support/processes.ts'
+import { test as base, endHolder, type Program } from '../support/processes.ts'
 import { type RedisServer, startRedis } from '../support/redis.ts'
 
 const count = 2_000
@@ -37,10 +37,10 @@ describe.skipIf(isMissing('redis-server'))('processes that die', () => {
     const left = async (): Promise<number> => (await client.query('select count(*)::int as n from sluice.job')).rows[0].n
     for (let killed = 1; killed <= 4; killed++) {
       await eventually(async () => (await left()) < count - killed * 300, 60_000)
-      workers.find((worker) => worker.alive)?.signal('SIGKILL')
+      await endHolder(client, workers)
       workers.push(start())
     }
-    await eventually(async () => (await left()) === 0, 60_000)
+    await eventually(async () => (await left()) === 0, 90_000)
     const { rows } = await client.query(`
       select (select count(*)::int from sluice.job_ledger where state = 'succeeded') as ended, (select count(distinct id)::int from sluice.job_ledger) as jobs,
              (select count(*) = count(distinct job) from effect) as once, (select count(*)::int > 0 from sluice.attempt where outcome = 'lost') as lost`)
@@ -49,6 +49,6 @@ describe.skipIf(isMissing('redis-server'))('processes that die', () => {
       const streams = await redis.client.keys('*ready:*')
       const lengths = await Promise.all(streams.map((stream) => redis.client.xlen(stream)))
       return lengths.every((length) => length === 0)
-    }, 30_000)
-  })
+    }, 60_000)
+  }, 240_000)
 })

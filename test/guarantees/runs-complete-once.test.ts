@@ -9,7 +9,7 @@ import { expect } from 'vitest'
 import { runKinds, totalOf, walk } from '../programs/run-kinds.ts'
 import { effectTable } from '../programs/step-kinds.ts'
 import { eventually } from '../support/database.ts'
-import { type Program, test } from '../support/processes.ts'
+import { endHolder, type Program, test } from '../support/processes.ts'
 
 const finals = ['completed', 'failed', 'canceled']
 
@@ -76,13 +76,13 @@ test('[E-15] eight processes end jobs of the same runs, some are killed, some ru
         if ((await engine.runs.cancel(id, 'not wanted')) === 'canceled') canceled.add(id)
       }
     }
-    workers[round]?.signal('SIGKILL')
+    await endHolder(client, workers)
     workers.push(start())
   }
   const runs = await eventually(async () => {
     const all = await Promise.all([...wanted.keys()].map((id) => engine.runs.find(id)))
     return all.every((run) => run?.finishedAt && run.pending === 0) ? (all as Run[]) : undefined
-  }, 60_000)
+  }, 120_000)
   const { rows: lost } = await client.query(`select count(*)::int as lost from sluice.attempt where outcome = 'lost'`)
   console.log(`runs complete once: ${JSON.stringify({ runs: runs.length, canceled: canceled.size, ...lost[0] })}`)
 
@@ -106,7 +106,7 @@ test('[E-15] eight processes end jobs of the same runs, some are killed, some ru
     }
   }
   expect(lost[0].lost).toBeGreaterThan(3)
-})
+}, 240_000)
 
 const places: (FailPoint | 'plan' | 'page' | 'finalize')[] = [
   'claimed',
@@ -133,7 +133,7 @@ test.concurrent.for(places)(
     const run = await eventually(async () => {
       const found = await engine.runs.find(id)
       return found?.finishedAt ? found : undefined
-    }, 30_000)
+    }, 60_000)
     const total = totalOf(shape)
     expect(run).toMatchObject({ state: 'completed', total, pending: 0, succeeded: total - 2, failed: 2, canceled: 0 })
     expect((await changesOf(client, id)).filter(({ state }) => finals.includes(state))).toHaveLength(1)

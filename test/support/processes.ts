@@ -6,6 +6,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import type pg from 'pg'
 import { test as base, eventually, onRedis } from './database.ts'
 
 export type Line = Record<string, unknown>
@@ -47,6 +48,35 @@ export const test = base.extend<ProcessFixtures>({
   },
 })
 
+/**
+ * Ends one of them in the middle of its work, as soon as one holds so many jobs. It is stopped before we look, so that it is hit with what we saw.
+ * It is known by its process id: one that was slow for a moment may have been declared dead, and have another number by now.
+ */
+export async function endHolder(
+  client: pg.Client,
+  among: readonly Program[],
+  signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL',
+  jobs = 1,
+): Promise<Program> {
+  const held = async ({ pid }: Program): Promise<number> => {
+    const text = `select from sluice.job j join sluice.worker w on w.id = j.worker where j.state = 'running' and split_part(w.name, ':', 2) = $1`
+    return (await client.query(text, [String(pid)])).rowCount ?? 0
+  }
+  const holder = await eventually(async () => {
+    for (const one of among) {
+      if (!one.alive || (await held(one)) < jobs) continue
+      one.signal('SIGSTOP')
+      if ((await held(one)) >= jobs) return one
+      one.signal('SIGCONT')
+    }
+    return undefined
+  }, 60_000)
+  holder.signal(signal)
+  holder.signal('SIGCONT')
+  if (signal === 'SIGKILL') await holder.ended
+  return holder
+}
+
 export function startProgram(name: string, settings: Line): Program {
   const child = spawn(process.execPath, [fileURLToPath(new URL(`../programs/dist/${name}.js`, import.meta.url))], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -77,7 +107,7 @@ export function startProgram(name: string, settings: Line): Program {
     get alive() {
       return child.exitCode === null && child.signalCode === null
     },
-    async hears(field, value, deadlineMs) {
+    async hears(field, value, deadlineMs = 60_000) {
       try {
         return await eventually(
           () => said.find((line) => field in line && (value === undefined || line[field] === value)),
