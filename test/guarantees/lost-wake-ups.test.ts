@@ -8,6 +8,7 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { eventually } from '../support/database.ts'
 import { inject } from '../support/lane-chaos.ts'
+import { lateness } from '../support/lateness.ts'
 import { test as base } from '../support/processes.ts'
 import { type Proxy, startProxy } from '../support/proxy.ts'
 
@@ -34,22 +35,41 @@ const test = base.extend<{ proxy: Proxy; proxied: (options: Partial<EngineOption
 
 const hears = (engine: Engine) => eventually(() => engine.status().wakeUps === 'notifications')
 
-const ended = (client: pg.Client, id: number, deadlineMs?: number) =>
+const ended = (client: pg.Client, id: number) =>
   eventually(async () => {
     const { rows } = await client.query<{ attempt: number; state: string }>(
       'select attempt, state from sluice.job_ledger where id = $1',
       [id],
     )
     return rows[0]
-  }, deadlineMs)
+  })
 
 const enqueueSql = async (client: pg.Client, args: string) =>
   Number((await client.query<{ id: string }>(`select id from sluice.enqueue(${args})`)).rows[0]!.id)
 
+/** Answers when it is gone: nothing that is told from then on arrives, and whoever counts listeners does not count this one. */
 const cutListener = (client: pg.Client) =>
   client.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'sluice listen'`,
+    `select pg_terminate_backend(pid, 20000) from pg_stat_activity where datname = current_database() and application_name = 'sluice listen'`,
   )
+
+/** Writes down when heartbeats come, by the clock of the database, which also stamps jobs. */
+async function noteBeats(client: pg.Client): Promise<void> {
+  await client.query('create table beat (at timestamptz not null)')
+  await inject(client, 'beat', '  update sluice.worker w set beat_at', 'insert into beat values (at);')
+}
+
+/** How many came before a job began, since it was there. */
+async function beatsOf(client: pg.Client, id: number): Promise<number> {
+  const { rows } = await client.query(
+    'select count(*)::int as n from beat b join sluice.job_ledger l on b.at > l.created_at and b.at <= l.started_at where l.id = $1',
+    [id],
+  )
+  return rows[0].n
+}
+
+/** One may look before the job is committed, the next one brings it; two more come meanwhile where the machine is busy. */
+const beatsMax = 4
 
 test('[E-11] the listen connection is cut: the next job starts, and the listener is back', async ({ engines, client }) => {
   const engine = engines({ kinds: [note], lease: longLease })
@@ -57,7 +77,7 @@ test('[E-11] the listen connection is cut: the next job starts, and the listener
   await hears(engine)
   for (let round = 0; round < 5; round++) {
     expect((await cutListener(client)).rowCount).toBe(1)
-    await ended(client, await enqueueSql(client, `'note'`), 5_000)
+    await ended(client, await enqueueSql(client, `'note'`))
     await hears(engine)
   }
 })
@@ -69,23 +89,33 @@ test('[E-11] what nobody was told of starts in every pool as soon as the listene
     await hears(engine)
     const ids = [await enqueueSql(client, `'heavy', wake => false`), await enqueueSql(client, `'note', wake => false`)]
     await cutListener(client)
-    for (const id of ids) await ended(client, id, 5_000)
+    for (const id of ids) await ended(client, id)
   }
 })
 
 test('[E-11] notifications that vanish without a trace cost one heartbeat', async ({ proxied, proxy, client }) => {
+  await noteBeats(client)
   const engine = proxied({ lease: '2s' })
   await engine.start()
   await hears(engine)
   proxy.silence(/^sluice listen$/)
-  for (let round = 0; round < 2; round++) await ended(client, await enqueueSql(client, `'note'`), 3_000)
+  for (let round = 0; round < 2; round++) {
+    const id = await enqueueSql(client, `'note'`)
+    await ended(client, id)
+    expect(await beatsOf(client, id)).toBeLessThanOrEqual(beatsMax)
+  }
 })
 
 test('[E-11] a job that was stored without a word starts with the next heartbeat', async ({ engines, client }) => {
+  await noteBeats(client)
   const engine = engines({ kinds: [note], lease: '2s' })
   await engine.start()
   await hears(engine)
-  for (let round = 0; round < 2; round++) await ended(client, await enqueueSql(client, `'note', wake => false`), 3_000)
+  for (let round = 0; round < 2; round++) {
+    const id = await enqueueSql(client, `'note', wake => false`)
+    await ended(client, id)
+    expect(await beatsOf(client, id)).toBeLessThanOrEqual(beatsMax)
+  }
 })
 
 test('[E-11] a process killed between commit and wake-up: its job starts with the next heartbeat', async ({
@@ -106,34 +136,29 @@ test('[E-11] a process killed between commit and wake-up: its job starts with th
     await dying.ended
     const line = await dying.hears('stored')
     return !heard.includes('ready:light') && line['stored']
-  }, 20_000)
-  expect(heard).toContain('ready:heavy')
-  expect(await ended(client, stored as number, 3_000)).toEqual({ attempt: 1, state: 'succeeded' })
+  }, 60_000)
+  await eventually(() => heard.includes('ready:heavy'))
+  expect(await ended(client, stored as number)).toEqual({ attempt: 1, state: 'succeeded' })
 })
 
 test('[E-11] a delayed job nobody was told of runs when it is due', async ({ engines, client }) => {
-  const engine = engines({ kinds: [note], lease: '2s' })
+  // Heartbeats are 4.5 s apart.
+  const engine = engines({ kinds: [note], lease: '6s' })
   await engine.start()
   await hears(engine)
   const soon = await enqueueSql(client, `'note', delay => '100 ms', wake => false`)
-  const later = await enqueueSql(client, `'note', delay => '2500 ms', wake => false`)
-  const timer = lateness(2_500)
-  await ended(client, soon, 3_000)
-  await ended(client, later, 5_000)
+  const later = await enqueueSql(client, `'note', delay => '5500 ms', wake => false`)
+  const timer = lateness(5_500)
+  await ended(client, soon)
+  await ended(client, later)
   const { rows } = await client.query<{ late_ms: number }>(
-    `select extract(epoch from started_at - created_at - interval '2500 ms')::float8 * 1000 as late_ms from sluice.job_ledger where id = $1`,
+    `select extract(epoch from started_at - created_at - interval '5500 ms')::float8 * 1000 as late_ms from sluice.job_ledger where id = $1`,
     [later],
   )
   // The heartbeat before it was due brought the time, so it started on the dot and not at the next beat. On a busy machine a plain timer is late as well.
   expect(rows[0]!.late_ms).toBeGreaterThan(0)
-  expect(rows[0]!.late_ms - (await timer)).toBeLessThan(700)
+  expect(rows[0]!.late_ms - (await timer)).toBeLessThan(2_500)
 })
-
-/** How late a timer of this process is. */
-function lateness(ms: number): Promise<number> {
-  const dueMs = performance.now() + ms
-  return new Promise((resolve) => setTimeout(() => resolve(performance.now() - dueMs), ms))
-}
 
 test('[E-11] a process looks for claims whose answer got lost when its connection broke, not when it starts', async ({
   engines,
@@ -150,9 +175,7 @@ test('[E-11] a process looks for claims whose answer got lost when its connectio
   await hears(engine)
   await eventually(async () => (await client.query('select from sluice.job')).rowCount === 0)
   expect(await looks()).toBe(0)
-  await client.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'sluice listen' and datname = current_database()`,
-  )
+  await cutListener(client)
   await eventually(async () => (await looks()) > 0)
 })
 
@@ -174,7 +197,7 @@ test('[E-11] claims whose answer got lost are handed back and run once, without 
   const { rows } = await eventually(async () => {
     const found = await client.query('select id::int, attempt, state from sluice.job_ledger order by id')
     return found.rowCount === 3 && found
-  }, 5_000)
+  })
   expect(rows).toEqual([1, 2, 3].map((id) => ({ id, attempt: 1, state: 'succeeded' })))
   expect(ran.toSorted((a, b) => a - b)).toEqual([1, 2, 3])
   expect(said).toContainEqual(['lost claims handed back', { jobs: 3 }])
@@ -237,7 +260,7 @@ test('[E-27] connections that fall silent are given up, and what was claimed on 
   const id = await enqueueSql(client, `'counted'`)
   expect(await ended(client, id)).toEqual({ attempt: 1, state: 'succeeded' })
   expect(ran).toEqual([1, id])
-  expect(engine.status()).toMatchObject({ ready: true })
+  await eventually(() => engine.status().ready)
 })
 
 test('[E-23] a process leaves also when the server has gone silent in the middle of a job', async ({

@@ -9,10 +9,13 @@ const engine = createEngine({ pools: {}, ...(settings as EngineOptions) })
 let stretch: { fromMs: number; toMs: number } | undefined
 
 function look(): void {
-  const nowMs = Date.now()
-  if (engine.status().leads) {
-    if (!stretch) say({ leadsSince: nowMs })
-    stretch = { fromMs: stretch?.fromMs ?? nowMs, toMs: nowMs }
+  // The process may be put aside at any point: it led for certain from after its first look to before its last.
+  const beforeMs = Date.now()
+  const { leads } = engine.status()
+  const afterMs = Date.now()
+  if (leads) {
+    if (!stretch) say({ leadsSince: afterMs })
+    stretch = { fromMs: stretch?.fromMs ?? afterMs, toMs: beforeMs }
   } else if (stretch) {
     say({ led: stretch })
     stretch = undefined
