@@ -68,10 +68,11 @@ describe.skipIf(isMissing('redis-server'))('Redis away for long', () => {
     const before = { ended: await ended(), count }
     await wait(awayMs)
     expect(by()).toEqual(['postgres', 'postgres'])
-    // What came while it was away ended while it was away.
-    expect(await ended()).toBeGreaterThan(before.ended + 200)
-    expect(count).toBeGreaterThan(before.count + 400)
-    for (const engine of both) expect(engine.status()).toMatchObject({ ready: true, dispatch: { since: expect.any(Date) } })
+    // What came while it was away ended while it was away; a busy machine takes longer for it.
+    await eventually(async () => count > before.count + 400 && (await ended()) > before.ended + 200, 60_000)
+    await eventually(() => both.every((engine) => engine.status().ready))
+    expect(by()).toEqual(['postgres', 'postgres'])
+    for (const engine of both) expect(engine.status()).toMatchObject({ dispatch: { since: expect.any(Date) } })
 
     await redis.start()
     await eventually(() => by().every((one) => one === 'redis'))
@@ -86,7 +87,7 @@ describe.skipIf(isMissing('redis-server'))('Redis away for long', () => {
       select (select count(*)::int from effect) as effects, (select count(distinct n)::int from effect) as written,
              (select count(*)::int from sluice.job_ledger where state = 'succeeded') as ended`)
     expect(rows[0]).toEqual({ effects: count, written: count, ended: count })
-    expect(by()).toEqual(['redis', 'redis'])
+    await eventually(() => by().every((one) => one === 'redis'))
     console.log(`Redis away for ${awayMs} ms: ${count} jobs, ${back - before.ended} of them ended meanwhile`)
-  }, 180_000)
+  }, 300_000)
 })

@@ -42,7 +42,7 @@ describe.skipIf(isMissing('redis-server'))('a cluster of three nodes', () => {
         kind({}, { priority: 10 }),
       ]),
     )
-    await eventually(async () => (await client.query('select from sluice.job limit 1')).rowCount === 0)
+    await eventually(async () => (await client.query('select from sluice.job limit 1')).rowCount === 0, 60_000)
     expect(ran).toHaveLength(244)
     const keys = (await Promise.all(nodes.map((node) => node.client.keys('sluice:*')))).map(
       (found) => new Set(found.map((key) => /\{(.*)\}/.exec(key)?.[1])),
@@ -62,5 +62,5 @@ async function form(nodes: readonly RedisServer[], busPort: number): Promise<voi
   await eventually(async () => {
     const infos = await Promise.all(nodes.map((node) => node.client.call('CLUSTER', 'INFO') as Promise<string>))
     return infos.every((info) => info.includes('cluster_state:ok') && info.includes('cluster_known_nodes:3'))
-  })
+  }, 60_000)
 }

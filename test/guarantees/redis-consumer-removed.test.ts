@@ -25,7 +25,7 @@ describe.skipIf(isMissing('redis-server'))('a consumer removed by hand', () => {
       const lane = where === 'lane' ? 'api' : ''
       const ran: number[] = []
       const kind = defineKind('work', { run: ({ id }) => void ran.push(id) })
-      const settings = { kinds: [kind], redis: redis.url, lanes: { api: { cap: 20 } }, lease: '2s' as const }
+      const settings = { kinds: [kind], redis: redis.url, lanes: { api: { cap: 20 } }, lease: '4s' as const }
       const engine = engines({ ...settings, pools: { light: { core: 1, max: 1 } } })
       await engine.start()
       await engine.enqueue(kind({}))
@@ -49,10 +49,10 @@ describe.skipIf(isMissing('redis-server'))('a consumer removed by hand', () => {
       await theft
       thief.disconnect()
       expect(await redis.client.xgroup('DELCONSUMER', stream, 'workers', 'thief')).toBeGreaterThan(0)
-      await eventually(async () => (await client.query('select from sluice.job limit 1')).rowCount === 0, 30_000)
+      await eventually(async () => (await client.query('select from sluice.job limit 1')).rowCount === 0, 60_000)
       const { rows } = await client.query('select count(*)::int as jobs from sluice.job_ledger')
       expect([ran.length, new Set(ran).size]).toEqual([rows[0].jobs, rows[0].jobs])
-      expect(engine.status().dispatch.by).toBe('redis')
+      await eventually(() => engine.status().dispatch.by === 'redis')
       await eventually(async () => (await redis.client.xlen(stream)) === 0)
     },
   )
