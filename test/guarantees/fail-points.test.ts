@@ -61,7 +61,7 @@ test('[E-07] a claim that commits when its worker is already dead is taken back'
 }) => {
   await client.query(effectTable)
   const survivor = engines(calm)
-  const victim = program('step-worker', { lease: '1s' })
+  const victim = program('step-worker', { lease: '5s' })
   const { worker } = await victim.hears('worker')
   // One that goes the whole way, so that nothing of the start is under way any more.
   const first = await survivor.enqueue(stepPlain({}))
@@ -89,7 +89,7 @@ test('[E-07] a settle that commits when its worker is already dead counts', asyn
   await client.query(effectTable)
   const survivor = engines(calm)
   const { id } = await survivor.enqueue(stepPlain({}))
-  const victim = program('step-worker', { lease: '1s', gated: ['step.plain'] })
+  const victim = program('step-worker', { lease: '5s', gated: ['step.plain'] })
   const { worker } = await victim.hears('worker')
   await victim.hears('started', id)
 

@@ -68,7 +68,7 @@ for (const { name, major, binaries, missing } of servers)
         const made: Engine[] = []
         await use((options) => {
           const url = asApp(server.url).replace('/postgres?', `/${client.database}?`)
-          const engine = createEngine({ database: url, log: silentLog, lease: '1s', grace: '2s', ...options })
+          const engine = createEngine({ database: url, log: silentLog, lease: '10s', grace: '2s', ...options })
           made.push(engine)
           return engine
         })

@@ -16,7 +16,7 @@ test('[E-08] a job that kills its process ends as failed, and its innocent neigh
   program,
 }) => {
   await client.query('create table effect (job bigint not null)')
-  const settings = { lease: '1s', besides: neighbours, pools: { light: { core: neighbours + 1, max: neighbours + 1 } } }
+  const settings = { lease: '3s', besides: neighbours, pools: { light: { core: neighbours + 1, max: neighbours + 1 } } }
   const lives: Program[] = [program('poison-worker', settings)]
   await lives[0]!.hears('worker')
   const onlooker = engines()
@@ -38,7 +38,7 @@ test('[E-08] a job that kills its process ends as failed, and its innocent neigh
     if (!lives.at(-1)!.alive) lives.push(program('poison-worker', settings))
     const { rows } = await client.query(`select from sluice.job where state <> 'failed' limit 1`)
     return rows.length === 0
-  }, 60_000)
+  }, 90_000)
 
   expect(await onlooker.find(deadly)).toMatchObject({ state: 'failed', crashes: 3, attempt: 3, error: { code: 'POISON' } })
   for (const id of innocent) expect(await onlooker.find(id)).toMatchObject({ state: 'succeeded' })
@@ -61,7 +61,7 @@ test('[E-08] a job that kills its process ends as failed, and its innocent neigh
 
 test('[E-08] a failed poison job can be retried by hand and starts with a clean record', async ({ client, engines, program }) => {
   await client.query('create table effect (job bigint not null)')
-  const settings = { lease: '1s', besides: 0 }
+  const settings = { lease: '3s', besides: 0 }
   let life = program('poison-worker', settings)
   await life.hears('worker')
   const onlooker = engines()
@@ -69,7 +69,7 @@ test('[E-08] a failed poison job can be retried by hand and starts with a clean 
   await eventually(async () => {
     if (!life.alive) life = program('poison-worker', settings)
     return (await onlooker.find(id))?.state === 'failed'
-  }, 30_000)
+  }, 60_000)
   expect(await onlooker.why(id)).toMatchObject({ reason: 'failed' })
 
   // Paused, so that nobody takes it up before we have looked.
@@ -88,7 +88,7 @@ test('[E-08] a suspect makes one busy process wait for its other jobs; the other
   })
   const long = defineKind('long', { pool: 'heavy', run: () => finished })
   const quick = defineKind('quick', { run: () => {} })
-  const scene = { kinds: [long, quick], lease: '1s', pools: { light: { core: 5, max: 5 }, heavy: { core: 1, max: 1 } } } as const
+  const scene = { kinds: [long, quick], lease: '6s', pools: { light: { core: 5, max: 5 }, heavy: { core: 1, max: 1 } } } as const
   const onlyHere = defineKind('only.here', { run: () => {} })
   const busy = engines({ ...scene, kinds: [long, quick, onlyHere] })
   const [alsoBusy, idle] = [engines(scene), engines(scene)]
@@ -103,15 +103,15 @@ test('[E-08] a suspect makes one busy process wait for its other jobs; the other
   const noticedAfter = (await client.query('select sluice.now() as at')).rows[0].at as Date
   await eventually(async () => (await beats()) > noticedAfter)
   const others = await busy.enqueueMany(Array.from({ length: 50 }, () => quick({})))
-  for (const { id } of others) await eventually(async () => (await busy.find(id))?.state === 'succeeded', 5_000)
+  for (const { id } of others) await eventually(async () => (await busy.find(id))?.state === 'succeeded')
   expect(await busy.find(suspect.id)).toMatchObject({ state: 'ready', attempt: 0 })
 
   await idle.start()
-  await eventually(async () => (await busy.find(suspect.id))?.state === 'succeeded', 5_000)
+  await eventually(async () => (await busy.find(suspect.id))?.state === 'succeeded')
   expect(await busy.find(suspect.id)).toMatchObject({ worker: idle.status().worker })
   // The one that made room has nothing to wait for any more, and goes on beside its long job.
   const own = await busy.enqueue(onlyHere({}))
-  await eventually(async () => (await busy.find(own.id))?.state === 'succeeded', 5_000)
+  await eventually(async () => (await busy.find(own.id))?.state === 'succeeded')
   for (const { id } of longs) expect(await busy.find(id)).toMatchObject({ state: 'running' })
   finish()
   for (const { id } of longs) await eventually(async () => (await busy.find(id))?.state === 'succeeded')

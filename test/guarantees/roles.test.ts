@@ -14,7 +14,8 @@ interface Status {
   readonly concerns: readonly string[]
 }
 
-const lease = ['--lease', '1s', '--json']
+/** Longer than a busy machine keeps a process waiting: none of them may look lost that was not killed. */
+const lease = ['--lease', '4s', '--json']
 
 const named = (status: Status, role: string, state: string): number =>
   status.workers.filter((one) => one.name.startsWith(`${role} `) && one.state === state).length
@@ -34,7 +35,7 @@ test('[O-01] server, two workers and a scheduler share one database; whichever i
     eventually(async () => {
       const seen = await status()
       return holds(seen) && seen
-    }, 30_000)
+    }, 60_000)
   const enqueue = async (payload: object): Promise<number> => {
     const answer = await fetch(`${address}/api/jobs`, {
       method: 'POST',
@@ -47,9 +48,9 @@ test('[O-01] server, two workers and a scheduler share one database; whichever i
     eventually(async () => {
       const { out }: Said = await sluice(['jobs', 'show', String(id), '--json'])
       return (JSON.parse(out) as { state: string }).state === 'succeeded'
-    }, 30_000)
+    }, 60_000)
 
-  const whole = await status()
+  const whole = await until(({ processes, leader }) => processes.alive === 4 && leader.name !== undefined)
   expect(whole.processes).toEqual({ alive: 4, stopping: 0, lost: 0 })
   expect(whole.leader.name).toMatch(/^scheduler /)
   expect(whole.concerns).toEqual([])
@@ -64,7 +65,7 @@ test('[O-01] server, two workers and a scheduler share one database; whichever i
     const { workers: all } = await status()
     const name = all.find((one) => (one as unknown as { id: number }).id === worker)?.name
     return state === 'running' && workers.find(({ pid }) => name?.endsWith(`:${pid}`))
-  })
+  }, 60_000)
   holder.signal('SIGKILL')
   await holder.ended
   const oneLess = await until((seen) => named(seen, 'worker', 'alive') === 1 && seen.processes.lost === 0)
@@ -73,7 +74,7 @@ test('[O-01] server, two workers and a scheduler share one database; whichever i
     const { out } = await sluice(['jobs', 'show', String(held), '--json'])
     const { state, crashes } = JSON.parse(out) as { state: string; crashes: number }
     return state === 'running' && crashes === 1
-  }, 30_000)
+  }, 60_000)
   expect((await sluice(['jobs', 'cancel', String(held)])).code).toBe(0)
 
   // Without a scheduler nobody leads, and status says so; what is ready is still run.
@@ -103,4 +104,4 @@ test('[O-01] server, two workers and a scheduler share one database; whichever i
   await sluice(['jobs', 'enqueue', 'sluice.ping'])
   const idle = await until((seen) => named(seen, 'worker', 'alive') === 0 && seen.jobs['ready']?.count === 1)
   expect(idle.concerns.join()).toContain('Pool light has ready jobs, and no process works for it.')
-})
+}, 240_000)
