@@ -59,6 +59,7 @@ test.for(['UTC', 'Pacific/Kiritimati', 'America/Adak'])(
     await engine.cancel(canceled!.id)
     await engine.start()
     await eventually(async () => (await engine.find(discarded!.id))?.state === 'failed')
+    await eventually(async () => (await engine.find(done!.id))?.state === 'succeeded')
     expect((await client.query('select id, state from sluice.job')).rows).toEqual([{ id: `${discarded!.id}`, state: 'failed' }])
     await engine.discard(discarded!.id)
     await finished(client, 3)

@@ -92,7 +92,7 @@ test.for(blows)(
     const since = await look(async (client) => (await client.query<{ at: Date }>('select now() as at')).rows[0]!.at)
     await eventually(() => boss.status().ready)
     acknowledged.push(...(await load(100)))
-    await look((client) => drained(client, 30_000))
+    await look((client) => drained(client, 60_000))
     expect(await look((client) => tally(client, acknowledged))).toEqual(nothingWrong)
 
     expect(processes.map((one) => one.alive)).toEqual([true, true, true])
@@ -123,13 +123,13 @@ const gated = (ran: number[]) => {
 }
 
 test('[E-27] the status says that the server is away, and that it is back', async ({ engines }) => {
-  const engine = engines({ lease: '10s' })
+  const engine = engines({ lease: '5m' })
   await engine.start()
   await eventually(() => engine.status().wakeUps === 'notifications')
   expect(engine.status()).toMatchObject({ ready: true, problems: [] })
   await server.kill9()
   // Long before the next heartbeat is due: the connection that carries it has ended.
-  await eventually(() => !engine.status().ready, 2_000)
+  await eventually(() => !engine.status().ready)
   expect(engine.status()).toMatchObject({ ready: false, problems: ['PostgreSQL does not answer the heartbeat'] })
   await server.restart()
   await eventually(() => engine.status().ready)
@@ -198,6 +198,13 @@ test('[E-27] what is asked of an engine meanwhile fails with a reason and works 
   const [enqueuing, starting] = [engines({ kinds: [note] }), engines({ kinds: [note] })]
   await enqueuing.enqueue(note({}))
   await server.kill9()
+  // A session may outlive the postmaster for a moment and still take one.
+  await eventually(() =>
+    enqueuing.enqueue(note({})).then(
+      () => false,
+      () => true,
+    ),
+  )
   const away = { code: 'DATABASE_UNREACHABLE', message: expect.stringContaining('Check that it runs') }
   await expect(enqueuing.enqueue(note({}))).rejects.toMatchObject(away)
   await expect(enqueuing.enqueueMany([note({})])).rejects.toMatchObject(away)
