@@ -41,7 +41,7 @@ test('[E-23] a handler that still runs while its process stops may read and enqu
       await engine.enqueue(mail({ to: 'ann' }))
     },
   })
-  const engine = engines({ kinds: [slow, mail] })
+  const engine = engines({ kinds: [slow, mail], grace: '30s' })
   await engine.start()
   const { id } = await engine.enqueue(slow({}))
   await started

@@ -4,6 +4,7 @@
 import { expect, type TestAPI } from 'vitest'
 import { z } from 'zod'
 import { eventually, type Fixtures } from '../../../../test/support/database.ts'
+import { lateness } from '../../../../test/support/lateness.ts'
 import type { Engine } from '../engine.ts'
 import { defineKind } from '../job/kind.ts'
 import { done, retry, snooze } from '../job/outcome.ts'
@@ -33,7 +34,8 @@ export function dispatcherSuite(test: TestAPI<Fixtures>, by: 'postgres' | 'redis
   test('[D-09] an engine says who dispatches', async ({ engines }) => {
     const engine = engines({ pools, ...settings() })
     await engine.start()
-    expect(engine.status()).toMatchObject({ ready: true, dispatch: { by, instead: undefined } })
+    await eventually(() => engine.status().ready && engine.status().dispatch.by === by)
+    expect(engine.status()).toMatchObject({ dispatch: { by, instead: undefined } })
   })
 
   test('[D-09] what is enqueued one by one and in bulk runs once, and leaves for the ledger', async ({ engines, client }) => {
@@ -54,7 +56,7 @@ export function dispatcherSuite(test: TestAPI<Fixtures>, by: 'postgres' | 'redis
     for (let n = 5; n < 10; n++) await engine.enqueue(kind({ n }))
     await ended(engine, client)
     expect(ran).toHaveLength(10)
-    expect(engine.status().dispatch.leads).toBe(by === 'redis')
+    await eventually(() => engine.status().dispatch.leads === (by === 'redis'))
   })
 
   test('[D-09] what was ready before anybody worked is taken by the first who starts', async ({ engines, client }) => {
@@ -101,15 +103,16 @@ export function dispatcherSuite(test: TestAPI<Fixtures>, by: 'postgres' | 'redis
         return ++naps < 3 ? snooze('50ms') : done()
       },
     })
-    const engine = engines({ kinds: [child, parent, sleepy], pools, ...settings() })
+    const engine = engines({ kinds: [child, parent, sleepy], pools, lease: '10m', ...settings() })
     await engine.start()
-    const askedMs = Date.now()
+    const [askedMs, timer] = [Date.now(), lateness(300)]
     await engine.enqueueMany([parent({}), sleepy({}), child({}, { delay: '300ms' })])
     await ended(engine, client)
     expect(starts.map(([name]) => name).toSorted()).toEqual(['child', 'child', 'parent', 'parent', 'sleepy', 'sleepy', 'sleepy'])
     const late = starts.filter(([name]) => name === 'child').map(([, ms]) => ms - askedMs)
     expect(Math.max(...late)).toBeGreaterThanOrEqual(299)
-    expect(Math.max(...late)).toBeLessThan(3_000)
+    // Heartbeats are minutes apart.
+    expect(Math.max(...late) - 300 - (await timer)).toBeLessThan(15_000)
   })
 
   test('[D-09] [D-10] the more urgent goes first, and inside a priority the older', async ({ engines, client }) => {
@@ -165,7 +168,7 @@ export function dispatcherSuite(test: TestAPI<Fixtures>, by: 'postgres' | 'redis
       Math.abs(counted.filter((one) => one === lane).length / starts / (weight / 7) - 1),
     )
     expect(Math.max(...errors), `off by ${errors.join(' ')}`).toBeLessThan(0.1)
-  })
+  }, 120_000)
 
   test('[D-09] [E-14] a stranger’s single job does not wait for the backlog of others, nor for that of the open lane', async ({
     engines,
@@ -177,7 +180,8 @@ export function dispatcherSuite(test: TestAPI<Fixtures>, by: 'postgres' | 'redis
       async run({ payload }) {
         if (payload.stranger) before.push(started)
         started++
-        await new Promise((resolve) => setTimeout(resolve, 5))
+        // So long that few of them start while somebody is slow to hear of the stranger.
+        await new Promise((resolve) => setTimeout(resolve, 40))
       },
     })
     const engine = engines({ kinds: [kind], pools, ...settings() })
@@ -185,8 +189,8 @@ export function dispatcherSuite(test: TestAPI<Fixtures>, by: 'postgres' | 'redis
     await engine.enqueueMany(Array.from({ length: 3_000 }, (_, n) => kind({}, { lane: `busy:${n % 10}` })))
     await engine.start()
     await eventually(() => started > 100)
-    const askedAt = started
     await engine.enqueue(kind({ stranger: true }, { lane: 'stranger' }))
+    const askedAt = started
     await eventually(() => before.length === 1)
     // Of six thousand: what was claimed ahead or let out before.
     expect((before[0] as number) - askedAt).toBeLessThan(500)
@@ -270,12 +274,12 @@ export function dispatcherSuite(test: TestAPI<Fixtures>, by: 'postgres' | 'redis
   test('[D-09] a process that leaves with jobs in hand hands them to others', async ({ engines, client }) => {
     const { kind, ran } = noting('slow')
     const hanging = defineKind('slow', { run: () => new Promise<void>(() => {}) })
-    const dying = engines({ kinds: [hanging], pools, lease: '1s', grace: '1ms', ...settings() })
+    const dying = engines({ kinds: [hanging], pools, lease: '5s', grace: '1ms', ...settings() })
     await dying.start()
     await dying.enqueueMany(Array.from({ length: 10 }, () => hanging({})))
     await eventually(() => dying.status().running === 4)
     await dying.stop()
-    const engine = engines({ kinds: [kind], pools, lease: '1s', ...settings() })
+    const engine = engines({ kinds: [kind], pools, lease: '5s', ...settings() })
     await engine.start()
     await ended(engine, client)
     expect(ran).toHaveLength(10)

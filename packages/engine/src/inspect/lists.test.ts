@@ -105,6 +105,10 @@ test('[O-03] workers are alive, stopping or lost, and one of them leads', async 
   expect(await one.inspect.leader()).toEqual({ term: 0, worker: undefined, name: undefined, until: undefined })
   await one.start()
   await engines({ kinds: [page], lead: false }).start()
+  // The leader must not clear it away before we have looked.
+  await client.query(`
+    create function stay() returns trigger language plpgsql as $$ begin return null; end $$;
+    create trigger stay before delete on sluice.worker for each row when (old.name = 'lost') execute function stay()`)
   await client.query(
     `insert into sluice.worker (id, name, lease_until, stopping) values (77, 'gone', now() + interval '1 h', true), (78, 'lost', '-infinity', true)`,
   )

@@ -60,7 +60,7 @@ test('[O-06] the overview tells what waits, runs and failed, who works and what 
   // The one with priority is next in line, and has been ready since it was enqueued.
   const { createdAt } = (await engine.find(overview.oldestReady!.job))!
   expect(overview.oldestReady!.job).toBeGreaterThan(first.id)
-  expect(Math.abs(overview.oldestReady!.since.getTime() - createdAt.getTime())).toBeLessThan(1_000)
+  expect(Math.abs(overview.oldestReady!.since.getTime() - createdAt.getTime())).toBeLessThan(10_000)
 })
 
 test('[O-06] pools that are paused say why, and jobs in lanes are in line as well', async ({ engines }) => {
@@ -103,7 +103,7 @@ test('[O-06] health: the server, the schema, the clocks, listeners and the days 
   expect(health.server.number).toBeGreaterThanOrEqual(150_000)
   expect(health.server.connectionsMax).toBeGreaterThan(0)
   expect(health.schema).toMatchObject([{ package: 'engine' }])
-  expect(Math.abs(health.clockAheadMs)).toBeLessThan(5_000)
+  expect(Math.abs(health.clockAheadMs)).toBeLessThan(30_000)
   expect(health).toMatchObject({ listeners: 1, lostWorkers: [], orphans: { count: 0, more: false } })
   expect(health.leader.worker).toBe(engine.status().worker)
   expect(health.ledgerDaysAhead).toBeGreaterThanOrEqual(7)

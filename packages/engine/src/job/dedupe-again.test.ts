@@ -71,7 +71,7 @@ test('[E-05] again: a follower that commits after the running job has ended is f
   client,
 }) => {
   const { sync, running } = gate()
-  const engine = engines({ kinds: [sync], lease: '1s' })
+  const engine = engines({ kinds: [sync], lease: '6s' })
   await engine.start()
   const first = await engine.enqueue(sync({ n: 1 }))
   await eventually(() => running.length === 1)
@@ -87,7 +87,7 @@ test('[E-05] again: a follower that commits after the running job has ended is f
 
 test('[E-05] again: a follower of a job whose key is kept by another mode waits for its end as well', async ({ engines }) => {
   const { sync, running } = gate()
-  const engine = engines({ kinds: [sync], lease: '1s' })
+  const engine = engines({ kinds: [sync], lease: '6s' })
   await engine.start()
   await engine.enqueue(sync({ n: 1 }, { dedupe: 'keep' }))
   await eventually(() => running.length === 1)

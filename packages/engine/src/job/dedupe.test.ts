@@ -133,11 +133,11 @@ test('[E-05] debounce: each call puts the job off, and it runs once with the las
   const index = defineKind('index', { dedupe: 'debounce', key: () => 'all', run: ({ payload }) => void seen.push(payload) })
   const kit = await createTestKit({ database: database.url, kinds: [index] })
   for (let n = 1; n <= 5; n++) {
-    await kit.enqueue(index({ n }, { delay: '10s' }))
-    await kit.advance('9s')
+    await kit.enqueue(index({ n }, { delay: '10m' }))
+    await kit.advance('9m')
     expect(await kit.drain()).toEqual([])
   }
-  await kit.advance('1s')
+  await kit.advance('1m')
   expect(await kit.drain()).toHaveLength(1)
   expect(seen).toEqual([{ n: 5 }])
   await kit.close()
@@ -147,10 +147,10 @@ test('[E-05] debounce: a job is put off for at most debounceMax after it was mad
   const index = defineKind('index', { dedupe: 'debounce', key: () => 'all', run: () => {} })
   const kit = await createTestKit({ database: database.url, kinds: [index] })
   const ran: number[] = []
-  for (let second = 0; second <= 40; second += 5) {
-    await kit.enqueue(index({}, { delay: '10s', debounceMax: '20s' }))
-    if ((await kit.drain()).length > 0) ran.push(second)
-    await kit.advance('5s')
+  for (let minute = 0; minute <= 40; minute += 5) {
+    await kit.enqueue(index({}, { delay: '10m', debounceMax: '20m' }))
+    if ((await kit.drain()).length > 0) ran.push(minute)
+    await kit.advance('5m')
   }
   // Made at 0 and due at 20, which comes before its enqueue at 20; made anew at 25 and due at 45.
   expect(ran).toEqual([20])

@@ -1,6 +1,7 @@
 /** Delayed jobs start at their time: the leader sleeps until the next one and is woken when something earlier arrives. */
 import { expect, vi } from 'vitest'
 import { eventually, test } from '../../../../test/support/database.ts'
+import { sendsBeatsOnly } from '../../../../test/support/idle.ts'
 import { Database } from '../postgres/database.ts'
 import { defineKind } from './kind.ts'
 
@@ -13,18 +14,16 @@ function notes() {
 
 test('[E-11] a delayed job starts at its time, and not before', async ({ engines }) => {
   const { note, started } = notes()
-  const engine = engines({ kinds: [note] })
+  // No heartbeat comes to help.
+  const engine = engines({ kinds: [note], lease: '10m' })
   await engine.start()
   const runAt = new Date(Date.now() + 300)
   await engine.enqueue(note({ n: 1 }, { runAt }))
+  const dueMs = Date.now() + 600
   await engine.enqueue(note({ n: 2 }, { delay: 600 }))
-  const lateness = await eventually(() => {
-    const at = started.get(1)
-    return at !== undefined && at - runAt.getTime()
-  }, 5_000)
-  expect(lateness).toBeGreaterThanOrEqual(0)
-  expect(started.has(2)).toBe(false)
-  await eventually(() => started.has(2), 5_000)
+  await eventually(() => started.size === 2)
+  expect(started.get(1)).toBeGreaterThanOrEqual(runAt.getTime())
+  expect(started.get(2)).toBeGreaterThanOrEqual(dueMs)
 })
 
 test('[E-11] a job that falls due earlier than all others wakes the leader, from wherever it was enqueued', async ({
@@ -43,7 +42,7 @@ test('[E-11] a job that falls due earlier than all others wakes the leader, from
   await client.query('begin')
   await engine.enqueue(note({ n: 'transaction' }, { delay: 50 }), { client })
   await client.query('commit')
-  await eventually(() => started.size === 4, 10_000)
+  await eventually(() => started.size === 4)
   expect(started.has('tomorrow')).toBe(false)
 })
 
@@ -53,7 +52,7 @@ test('[E-11] a burst of delayed jobs wakes the leader even though most of them a
   await engine.start()
   await engine.enqueue(note({ n: 'first' }, { delay: '1d' }))
   await Promise.all(Array.from({ length: 50 }, (_, n) => engine.enqueue(note({ n }, { delay: 100 + n }))))
-  await eventually(() => started.size === 50, 10_000)
+  await eventually(() => started.size === 50)
 })
 
 test('[E-11] a retry starts at its time as well', async ({ engines }) => {
@@ -68,26 +67,17 @@ test('[E-11] a retry starts at its time as well', async ({ engines }) => {
   const engine = engines({ kinds: [flaky], lease: '60s' })
   await engine.start()
   await engine.enqueue(flaky({}))
-  await eventually(() => attempts.length === 2, 10_000)
+  await eventually(() => attempts.length === 2)
   const [first = 0, second = 0] = attempts
   expect(second - first).toBeGreaterThanOrEqual(80)
 })
 
 test('[E-11] an idle engine with jobs for tomorrow sends heartbeats and nothing else', async ({ engines }) => {
   const { note } = notes()
-  const engine = engines({ kinds: [note], lease: '600ms' })
+  const engine = engines({ kinds: [note], lease: '1s' })
   await engine.start()
   await engine.enqueueMany(Array.from({ length: 10 }, (_, n) => note({ n }, { delay: '1d' })))
   await eventually(() => engine.status().leads && engine.status().wakeUps === 'notifications')
-  const send = vi.spyOn(Database.prototype, 'send')
-  const query = vi.spyOn(Database.prototype, 'query')
-  const sent = () => send.mock.calls.map(([, statement]) => statement.name)
-  // What was under way is let pass; from the second beat on everything counts.
-  await eventually(() => sent().filter((name) => name === 'sluice_beat').length >= 2)
-  send.mockClear()
-  query.mockClear()
-  await eventually(() => sent().length >= 5)
-  expect(new Set(sent())).toEqual(new Set(['sluice_beat']))
-  expect(query).not.toHaveBeenCalled()
+  await sendsBeatsOnly(vi.spyOn(Database.prototype, 'send'), vi.spyOn(Database.prototype, 'query'))
   vi.restoreAllMocks()
-})
+}, 90_000)

@@ -38,5 +38,5 @@ test('[E-11] a process that enqueues and leaves at once has woken the workers of
   await visitor.enqueue(note({ n: 2 }))
   await visitor.enqueue(note({ n: 3 }, { delay: 10 }))
   await visitor.stop()
-  await eventually(() => started.length === 3, 10_000)
+  await eventually(() => started.length === 3)
 })

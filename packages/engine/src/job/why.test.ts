@@ -70,7 +70,7 @@ test('[E-26] running, pool full, stopping, finished: a job that holds the only s
   engines,
 }) => {
   const { slow, ends } = gate()
-  const engine = engines({ kinds: [slow], pools: one, lease: '1s' })
+  const engine = engines({ kinds: [slow], pools: one, lease: '6s' })
   await engine.start()
   const first = await engine.enqueue(slow({}))
   const second = await engine.enqueue(slow({}))

@@ -113,7 +113,7 @@ test('[E-12] a stranger’s open transaction on a job of an owner holds up no cl
   await scene.changeOwner('ann', { cap: 5 })
   const stranger = await inTransaction(scene, (on) => on.query(`select from sluice.job where owner = 'ann' for update`))
   const on = await scene.session()
-  await on.query(`set statement_timeout = '2s'`)
+  await on.query(`set statement_timeout = '20s'`)
   expect(await scene.claimOpen(10, on)).toHaveLength(1)
   await stranger.query('rollback')
   await scene.claimOpen(10)
@@ -137,8 +137,20 @@ test('[E-21] all jobs without a lane of an owner that gets limits are found, how
   expect(rows[0].left).toBe(0)
 })
 
+/** A clock that stands still until it is turned, so that windows of less than a second last as long as a test needs. */
+async function standStill(scene: LaneScene) {
+  const startMs = Date.now()
+  const at = (ms: number): string => new Date(startMs + ms).toISOString()
+  const turnTo = (ms: number): Promise<unknown> => scene.client.query(`select set_config('test.now', $1, false)`, [at(ms)])
+  await scene.client.query(
+    `create or replace function sluice.now() returns timestamptz language sql stable as $$ select current_setting('test.now')::timestamptz $$`,
+  )
+  await turnTo(0)
+  return { at, turnTo }
+}
+
 test('[E-13] a late answer of the old window does not raise the budget when the window seems over', async ({ scene }) => {
-  const at = (ms: number) => new Date(Date.now() + ms).toISOString()
+  const { at, turnTo } = await standStill(scene)
   await scene.change('api', { metered: true, budget_floor: 0 })
   await scene.enqueue('api', 50)
   const probe = (await scene.claim(10)).jobs
@@ -147,13 +159,14 @@ test('[E-13] a late answer of the old window does not raise the budget when the 
   expect(calls).toHaveLength(10)
   // All answers but one are here: nothing is left. The last one was sent first, when there were 9; it comes after our idea of the reset, which was early.
   await scene.end(calls.slice(1), 'done', { said: { remaining: 0, reset_at: at(600) } })
-  const over = () =>
-    eventually(async () => (await scene.client.query(`select from sluice.lane where reset_at < sluice.now()`)).rowCount === 1)
-  await over()
-  await scene.end(calls.slice(0, 1), 'done', { said: { remaining: 9, reset_at: at(600) } })
+  const over = async () => (await scene.client.query(`select from sluice.lane where reset_at < sluice.now()`)).rowCount === 1
+  await turnTo(601)
+  expect(await over()).toBe(true)
+  await scene.end(calls.slice(0, 1), 'done', { said: { remaining: 9, reset_at: at(1_200) } })
   // Until then it may still be the old window.
   expect((await scene.claim(10)).jobs).toEqual([])
-  await over()
+  await turnTo(1_201)
+  expect(await over()).toBe(true)
   await scene.client.query(`select sluice.open_lanes(1)`)
   expect((await scene.claim(10)).jobs).toHaveLength(1) // a probe
 })
@@ -161,7 +174,7 @@ test('[E-13] a late answer of the old window does not raise the budget when the 
 test('[E-13] the first answer of a new window, overtaken by others of it, does not count as all that is known', async ({
   scene,
 }) => {
-  const at = (ms: number) => new Date(Date.now() + ms).toISOString()
+  const { at, turnTo } = await standStill(scene)
   await scene.change('api', { metered: true, budget_floor: 0 })
   await scene.enqueue('api', 50)
   await scene.end((await scene.claim(10)).jobs, 'done', { said: { remaining: 20, reset_at: at(400) } })
@@ -169,7 +182,8 @@ test('[E-13] the first answer of a new window, overtaken by others of it, does n
   // They arrive when the server's new window of 60 has begun, the slow one first. The answers of the others come first, and speak of more than the old window had left.
   const soon = at(2_400)
   for (const [n, call] of fast.entries()) await scene.end([call], 'done', { said: { remaining: 58 - n, reset_at: soon } })
-  await eventually(async () => (await scene.client.query(`select from sluice.lane where reset_at < sluice.now()`)).rowCount === 1)
+  await turnTo(401)
+  expect((await scene.client.query(`select from sluice.lane where reset_at < sluice.now()`)).rowCount).toBe(1)
   expect((await scene.claim(10)).jobs).toEqual([]) // the window is over, and a call is under way
   await scene.end([slow!], 'done', { said: { remaining: 59, reset_at: soon } })
   const [probe, ...more] = (await scene.claim(10)).jobs
@@ -179,10 +193,11 @@ test('[E-13] the first answer of a new window, overtaken by others of it, does n
 })
 
 test('[E-13] a server whose clock is behind ours is not asked again and again at the end of its window', async ({ scene }) => {
+  const { at } = await standStill(scene)
   await scene.change('api', { metered: true, budget_floor: 2 })
   await scene.enqueue('api', 50)
   const probe = (await scene.claim(10)).jobs
-  await scene.end(probe, 'done', { said: { remaining: 2, reset_at: new Date(Date.now() - 1_500) } })
+  await scene.end(probe, 'done', { said: { remaining: 2, reset_at: at(-1_500) } })
   expect((await scene.claim(10)).jobs).toEqual([])
   await scene.client.query(`update sluice.lane set reset_at = sluice.now() - interval '1 ms', opens_at = sluice.now()`)
   await scene.client.query(`select sluice.open_lanes(1)`)
@@ -223,7 +238,7 @@ test('[E-12] a child that has to wait for a stranger’s key holds up no lane', 
   await engine.start()
   await serverWaits(scene.client, 'enqueue')
   const { id } = await engine.enqueue(other({}))
-  await eventually(async () => (await engine.find(id))?.state === 'succeeded', 5_000)
+  await eventually(async () => (await engine.find(id))?.state === 'succeeded')
   await stranger.query('rollback')
   await eventually(async () => (await scene.client.query('select from sluice.job')).rowCount === 0)
 })

@@ -30,10 +30,11 @@ function gated(name = 'call') {
 const pools = { light: { core: 20, max: 20 } }
 
 test('[E-12] a lane never runs more jobs at once than its cap, and runs them all', async ({ engines, client }) => {
-  const { kind, most, letGo, ran } = gated()
+  const { kind, open, most, letGo, ran } = gated()
   const engine = engines({ kinds: [kind], pools, lanes: { 'api:*': { cap: 3 } } })
   await engine.enqueueMany(Array.from({ length: 20 }, (_, n) => kind({ n }, { lane: n % 2 ? 'api:a' : 'api:b' })))
   await engine.start()
+  await eventually(() => open.length === 6)
   await eventually(() => {
     letGo()
     return ran() === 20
@@ -136,6 +137,7 @@ test('[E-12] the cap of an owner spans all of its lanes and its jobs without a l
   )
   let most = 0
   await engine.start()
+  await eventually(() => open.length === 2)
   await eventually(async () => {
     const { rows } = await client.query(`select count(*)::int as n from sluice.job where state = 'running'`)
     most = Math.max(most, rows[0].n)
@@ -181,9 +183,13 @@ test('[E-25] a breaker opens after failures in a row, lets one job find out, and
     return (await client.query(text, [new Date(from), new Date(to)])).rowCount as number
   }
   // Claims that were under way when it opened are through after a moment; then nothing starts, and when it is over a single job does, which fails.
-  await eventually(async () => (await startedIn(until.getTime(), until.getTime() + 60_000)) > 0)
+  const [first, second] = await eventually(async () => {
+    const text = 'select started_at as at from sluice.attempt where started_at >= $1 order by started_at limit 2'
+    const { rows } = await client.query<{ at: Date }>(text, [until])
+    return rows.length === 2 && rows.map(({ at }) => at.getTime())
+  })
   expect(await startedIn(until.getTime() - 1_500, until.getTime() - 1)).toBe(0)
-  expect(await startedIn(until.getTime(), until.getTime() + 1_500)).toBe(1)
+  expect((second as number) - (first as number)).toBeGreaterThanOrEqual(1_999)
   works = true
   await eventually(async () => (await engine.lanes.find('kind:shaky'))?.failures === 0)
   await eventually(async () => (await client.query('select from sluice.job_ledger')).rowCount === 6)
@@ -205,16 +211,17 @@ test('[E-14] short jobs of plain lanes are claimed ahead of their slots, and eac
   const started: number[] = []
   const kind = defineKind('short', { payload: z.object({ n: z.number() }), run: ({ payload }) => void started.push(payload.n) })
   const complaints: string[] = []
-  const log = { ...silentLog, warn: (event: string) => void complaints.push(event) }
+  // An echo that is late is no complaint about jobs.
+  const log = { ...silentLog, warn: (event: string) => void (event !== 'wake-ups do not arrive' && complaints.push(event)) }
   const engine = engines({ kinds: [kind], pools: { light: { core: 10, max: 10 } }, log })
   await engine.enqueueMany(Array.from({ length: 6_000 }, (_, n) => kind({ n }, { lane: `plain:${n % 40}` })))
   await engine.start()
-  await eventually(async () => (await client.query('select from sluice.job limit 1')).rowCount === 0)
+  await eventually(async () => (await client.query('select from sluice.job limit 1')).rowCount === 0, 60_000)
   expect(started.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 6_000 }, (_, n) => n))
   expect(complaints).toEqual([])
   const { rows } = await client.query('select sum(in_flight)::int as held, count(*)::int as lanes from sluice.lane')
   expect(rows).toEqual([{ held: 0, lanes: 40 }])
-})
+}, 90_000)
 
 test('[E-12] a cost that can never fit is refused when it is enqueued', async ({ engines }) => {
   const kind = defineKind('call', { run: async () => {} })
@@ -224,21 +231,26 @@ test('[E-12] a cost that can never fit is refused when it is enqueued', async ({
   await engine.enqueue(kind({}, { lane: 'api', cost: 4_900 }))
 })
 
-test.for([1, 8])('[E-14] lanes share %i slots by weight, and none waits for another to be empty', async (slots, { engines }) => {
-  const order: string[] = []
-  const kind = defineKind('weighed', { run: async ({ lane = '' }) => void order.push(lane) })
-  const lanes = { one: { weight: 1 }, two: { weight: 2 }, four: { weight: 4 } }
-  const engine = engines({ kinds: [kind], pools: { light: { core: slots, max: slots } }, lanes })
-  for (const lane of Object.keys(lanes)) await engine.enqueueMany(Array.from({ length: 1_000 }, (_, n) => kind({ n }, { lane })))
-  await engine.start()
-  await eventually(() => order.length >= 1_400)
-  const share = (lane: string) => order.slice(0, 1_400).filter((one) => one === lane).length / 200
-  // What is claimed ahead and lanes that a settle holds for a moment make it uneven in the short run.
-  expect(share('one')).toBeGreaterThan(0.6)
-  expect(share('one')).toBeLessThan(1.6)
-  expect(share('four')).toBeGreaterThan(share('two'))
-  expect(share('two')).toBeGreaterThan(share('one'))
-})
+test.for([1, 8])(
+  '[E-14] lanes share %i slots by weight, and none waits for another to be empty',
+  { timeout: 90_000 },
+  async (slots, { engines }) => {
+    const order: string[] = []
+    const kind = defineKind('weighed', { run: async ({ lane = '' }) => void order.push(lane) })
+    const lanes = { one: { weight: 1 }, two: { weight: 2 }, four: { weight: 4 } }
+    const engine = engines({ kinds: [kind], pools: { light: { core: slots, max: slots } }, lanes })
+    for (const lane of Object.keys(lanes))
+      await engine.enqueueMany(Array.from({ length: 1_000 }, (_, n) => kind({ n }, { lane })))
+    await engine.start()
+    await eventually(() => order.length >= 1_400, 60_000)
+    const share = (lane: string) => order.slice(0, 1_400).filter((one) => one === lane).length / 200
+    // What is claimed ahead and lanes that a settle holds for a moment make it uneven in the short run.
+    expect(share('one')).toBeGreaterThan(0.6)
+    expect(share('one')).toBeLessThan(1.6)
+    expect(share('four')).toBeGreaterThan(share('two'))
+    expect(share('two')).toBeGreaterThan(share('one'))
+  },
+)
 
 test('[E-12] what the server says a window holds is kept, and holds for costs from then on, unless it leaves nothing', async ({
   engines,

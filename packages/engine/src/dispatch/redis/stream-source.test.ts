@@ -1,5 +1,6 @@
 /** Whoever waits gets the id whose turn it is, also when ids of several classes came just before. */
 import { expect, test } from 'vitest'
+import { eventually } from '../../../../../test/support/database.ts'
 import { isMissing } from '../../../../../test/support/missing-servers.ts'
 import { startRedis } from '../../../../../test/support/redis.ts'
 import type { Database } from '../../postgres/database.ts'
@@ -27,6 +28,7 @@ test.skipIf(isMissing('redis-server'))(
       onOther: nothing,
     })
     await link.connect()
+    await eventually(() => link.up)
     const source = new StreamSource({
       link,
       clock: systemClock,
