@@ -106,7 +106,7 @@ describe.skipIf(isMissing('redis-server'))('with Redis in trouble', () => {
     await allBy(both, 'redis')
     // Nobody went over to PostgreSQL, but for one that stood still itself until the answer was late.
     expect(reasons.filter((reason) => reason !== 'Redis gives no answer')).toEqual([])
-  })
+  }, 240_000)
 
   test('[D-02] kill -9 of Redis without persistence: PostgreSQL dispatches at once, and Redis again when it is back', async ({
     redis,

@@ -50,7 +50,7 @@ test('[O-01] server, two workers and a scheduler share one database; whichever i
       return (JSON.parse(out) as { state: string }).state === 'succeeded'
     }, 60_000)
 
-  const whole = await until(({ processes, leader }) => processes.alive === 4 && leader.name !== undefined)
+  const whole = await until(({ processes, leader }) => processes.alive === 4 && processes.lost === 0 && leader.name !== undefined)
   expect(whole.processes).toEqual({ alive: 4, stopping: 0, lost: 0 })
   expect(whole.leader.name).toMatch(/^scheduler /)
   expect(whole.concerns).toEqual([])

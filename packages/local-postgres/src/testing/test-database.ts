@@ -25,7 +25,7 @@ export async function createTestDatabase({ serverUrl, template }: TestDatabaseOp
   await copyTemplate(serverUrl, template, name)
   return {
     url: databaseUrl(serverUrl, name),
-    drop: () => run(serverUrl, `drop database if exists ${name} with (force)`),
+    drop: () => whileInUse(() => run(serverUrl, `drop database if exists ${name} with (force)`)),
   }
 }
 
@@ -41,14 +41,22 @@ export async function run(url: string, ...statements: string[]): Promise<void> {
   })
 }
 
-/** Object in use: PostgreSQL copies no database that somebody is connected to, be it only autovacuum. */
+function copyTemplate(serverUrl: string, template: string, name: string): Promise<void> {
+  return whileInUse(() => run(serverUrl, `create database ${name} template "${template}" strategy file_copy`))
+}
+
+/**
+ * Object in use: PostgreSQL copies no database that somebody is connected to, be it only autovacuum, and when it drops one it waits five seconds for those
+ * whom it has told to go.
+ */
 const inUse = '55006'
 
-async function copyTemplate(serverUrl: string, template: string, name: string): Promise<void> {
+/** Tries again while somebody is still there. */
+async function whileInUse(act: () => Promise<void>): Promise<void> {
   let refusal: unknown
-  const copied = await waitUntil(async () => {
+  const done = await waitUntil(async () => {
     try {
-      await run(serverUrl, `create database ${name} template "${template}" strategy file_copy`)
+      await act()
       return true
     } catch (error) {
       if ((error as DatabaseError).code !== inUse) throw error
@@ -56,5 +64,5 @@ async function copyTemplate(serverUrl: string, template: string, name: string): 
       return false
     }
   }, 30_000)
-  if (!copied) throw refusal
+  if (!done) throw refusal
 }
