@@ -55,6 +55,10 @@ test('[E-12] [E-13] however answers are delayed and workers die, no budget is ov
   const others = otherConsumer(`${url}/shared`, () => over)
   await eventually(async () => (await client.query(`select from sluice.lane where remaining is not null`)).rowCount === 2, 60_000)
 
+  for (const worker of workers) await worker.hears('worker')
+  oracle.tell({ report: 'start' })
+  const started = (await oracle.hears('report', 'start')) as unknown as Report
+
   for (const [afterMs, signal] of [
     [sceneMs * 0.3, 'SIGKILL'],
     [sceneMs * 0.2, 'SIGTERM'],
@@ -69,11 +73,10 @@ test('[E-12] [E-13] however answers are delayed and workers die, no budget is ov
   over = true
   await others
 
-  oracle.tell({ report: true })
-  const { calls, refused, windows } = (await oracle.hears('report')) as unknown as Report
-  const unused = Object.fromEntries(
-    accounts.map((account) => [account, unusedShare(windows[`/${account}`] ?? [], limit - floors[account]!)]),
-  )
+  oracle.tell({ report: 'end' })
+  const { calls, refused, windows } = (await oracle.hears('report', 'end')) as unknown as Report
+  const since = (account: string) => (windows[`/${account}`] ?? []).slice((started.windows[`/${account}`] ?? []).length + 1)
+  const unused = Object.fromEntries(accounts.map((account) => [account, unusedShare(since(account), limit - floors[account]!)]))
   console.log(`never overdrawn: ${JSON.stringify({ calls, refused, windows, unused })}`)
   expect(refused).toEqual({})
   // The scene was what it claims to be: budgets ran out in most windows, both sides called, jobs were lost with their processes.
@@ -83,9 +86,8 @@ test('[E-12] [E-13] however answers are delayed and workers die, no budget is ov
   for (const share of Object.values(unused)) expect(share).toBeLessThan(0.1)
 }, 240_000)
 
-/** Of what could be spent above the floor. The first window began before the workers did, and the last is not over. */
-function unusedShare(windows: readonly number[], most: number): number {
-  const whole = windows.slice(1)
+/** Of what could be spent above the floor, in windows that began when all workers were there; the last is not over. */
+function unusedShare(whole: readonly number[], most: number): number {
   const left = whole.reduce((sum, used) => sum + Math.max(0, most - used), 0)
   return left / (most * whole.length)
 }

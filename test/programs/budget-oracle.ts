@@ -55,6 +55,8 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
 
 const server = createServer(answer)
 server.listen(0, '127.0.0.1', () => say({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }))
-onTold(() =>
-  say({ report: true, calls, refused, windows: Object.fromEntries([...accounts].map(([name, one]) => [name, one.windows])) }),
-)
+/** Windows that are over by now, and how they were used. */
+onTold(({ report }) => {
+  const windows = Object.fromEntries([...accounts.keys()].map((name) => [name, accountOf(name).windows]))
+  say({ report, calls, refused, windows })
+})
