@@ -27,7 +27,11 @@ interface Waiting {
 }
 
 const groupSizeMax = 500
-/** More would make groups smaller, and each pays its own way: with one, two and three under way 64 callers get the same. */
+/**
+ * So many of the same moment go in halves over two connections: callers that were answered together come back together, and as one group they would wait while the
+ * server works, and the server while they do. Fewer than that are quicker as one.
+ */
+const halvedMin = 32
 const groupsUnderWayMax = 2
 
 export class Enqueuer {
@@ -96,8 +100,10 @@ export class Enqueuer {
   }
 
   #flush(): void {
-    if (this.#waiting.length === 0 || this.#underWay >= groupsUnderWayMax) return
-    const group = this.#waiting.splice(0, groupSizeMax)
+    const free = groupsUnderWayMax - this.#underWay
+    if (this.#waiting.length === 0 || free === 0) return
+    const share = this.#waiting.length < halvedMin ? this.#waiting.length : Math.ceil(this.#waiting.length / free)
+    const group = this.#waiting.splice(0, Math.min(share, groupSizeMax))
     this.#underWay++
     void this.#sendGroup(group).finally(() => {
       this.#underWay--
