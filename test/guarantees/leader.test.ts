@@ -68,8 +68,8 @@ test('[E-19] a leader asleep writes nothing when it wakes', async ({ database, c
   await heir.enqueue(tick({}, { delay: '1h' }))
   sleeper.signal('SIGSTOP')
   await eventually(async () => (await heir.find(job.id))?.state === 'succeeded')
-  // Where Redis dispatches, the job does not wait for a leader.
-  await eventually(async () => (await leader(client)).worker === heir.status().worker)
+  // Where Redis dispatches, the job does not wait for a leader, and the heir takes office with its next heartbeat.
+  await eventually(async () => (await leader(client)).worker === heir.status().worker, 90_000)
 
   const before = (await client.query('select from writer')).rows.length
   sleeper.signal('SIGCONT')

@@ -27,11 +27,7 @@ interface Waiting {
 }
 
 const groupSizeMax = 500
-/**
- * So many of the same moment go in halves over two connections: callers that were answered together come back together, and as one group they would wait while the
- * server works, and the server while they do. Fewer than that are quicker as one.
- */
-const halvedMin = 32
+/** More would make groups smaller, and each pays its own way: with one, two and three under way 64 callers get the same. */
 const groupsUnderWayMax = 2
 
 export class Enqueuer {
@@ -100,10 +96,8 @@ export class Enqueuer {
   }
 
   #flush(): void {
-    const free = groupsUnderWayMax - this.#underWay
-    if (this.#waiting.length === 0 || free === 0) return
-    const share = this.#waiting.length < halvedMin ? this.#waiting.length : Math.ceil(this.#waiting.length / free)
-    const group = this.#waiting.splice(0, Math.min(share, groupSizeMax))
+    if (this.#waiting.length === 0 || this.#underWay >= groupsUnderWayMax) return
+    const group = this.#waiting.splice(0, groupSizeMax)
     this.#underWay++
     void this.#sendGroup(group).finally(() => {
       this.#underWay--
