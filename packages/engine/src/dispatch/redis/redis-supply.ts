@@ -53,8 +53,10 @@ export class RedisSupply implements Supply {
   /** Something may have been set apart. */
   #strange = false
   #adopting = false
-  /** Taken and not claimed yet, or asked for. */
+  /** Taken from the streams and not claimed yet, or asked for. */
   #asked = 0
+  /** The same for what was set apart. Counted by itself: after trouble with the streams nothing counts as taken from them. */
+  #askedApart = 0
 
   constructor(demand: Demand, door: Door, source: RedisSource, fallback: (demand: Demand) => Supply) {
     this.#demand = demand
@@ -98,7 +100,7 @@ export class RedisSupply implements Supply {
     if (held || !this.#door.open() || this.#demand.unsettled() > unsettledMax) return 0
     const limit = this.#backlog ? max : core
     const ahead = pace.in(aheadMs)
-    const room = limit + ahead - running - waiting - this.#asked
+    const room = limit + ahead - running - waiting - this.#asked - this.#askedApart
     return room >= Math.max(1, ahead / 2) ? Math.min(room, Math.max(limit, Math.ceil(ahead / 2))) : 0
   }
 
@@ -110,7 +112,9 @@ export class RedisSupply implements Supply {
     try {
       for (taking = this.#take(pool); taking; ) {
         const entries: Entry[] = await taking
-        const claiming = this.#claim(pool, entries)
+        const claiming = this.#claim(pool, entries, () => {
+          this.#asked -= entries.length
+        })
         // Under a backlog the next ids are on their way while these are claimed.
         taking = this.#backlog ? this.#take(pool) : undefined
         await claiming
@@ -136,19 +140,21 @@ export class RedisSupply implements Supply {
     try {
       for (let room = this.#room(); this.#strange && room > 0 && this.#source.up; room = this.#room()) {
         this.#strange = false
-        this.#asked += room
-        const entries = await this.#source.adopt(pool, room, this.#door.unknownKinds()).finally(() => {
-          this.#asked -= room
-        })
+        this.#askedApart = room
+        const entries = await this.#source.adopt(pool, room, this.#door.unknownKinds())
         if (entries.length === room) this.#strange = true
-        this.#asked += entries.length
-        await this.#claim(pool, entries)
+        await this.#claim(pool, entries, () => {
+          this.#askedApart = 0
+        })
       }
     } catch (error) {
       await this.#source.trouble(pool, error)
     } finally {
+      this.#askedApart = 0
       this.#adopting = false
     }
+    // What it held free for them, the streams may fill.
+    if (this.#source.up) void this.#pump()
   }
 
   #take(pool: string): Promise<Entry[]> | undefined {
@@ -172,13 +178,10 @@ export class RedisSupply implements Supply {
     return entries
   }
 
-  async #claim(pool: string, entries: readonly Entry[]): Promise<void> {
-    if (entries.length === 0) return
-    const found = await this.#door
-      .pass(pool, () => this.#source.claim(pool, this.#door, entries))
-      .finally(() => {
-        this.#asked -= entries.length
-      })
+  /** `claimed` is called when they need no room any more but that of what was claimed. */
+  async #claim(pool: string, entries: readonly Entry[], claimed: () => void): Promise<void> {
+    if (entries.length === 0) return claimed()
+    const found = await this.#door.pass(pool, () => this.#source.claim(pool, this.#door, entries)).finally(claimed)
     if (!found) {
       await this.#source.refuse(
         pool,

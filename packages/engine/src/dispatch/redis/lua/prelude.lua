@@ -28,6 +28,13 @@ local function now_ms()
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
+-- The words that the caller gave last, as a set.
+local function set_from(at)
+  local set = {}
+  for number = at, #ARGV do set[ARGV[number]] = true end
+  return set
+end
+
 local function stream_of(class) return prefix .. 'ready:' .. class end
 local function lane_of(lane) return prefix .. 'lane:' .. lane end
 

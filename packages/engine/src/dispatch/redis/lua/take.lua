@@ -8,8 +8,7 @@ local taken, heads, live, waiting = {}, {}, 0, 0
 local few = 1500
 -- More in one go would hold up everybody else.
 local apart, apart_max = 0, 1000
-local unknown = {}
-for at = 4, #ARGV do unknown[ARGV[at]] = true end
+local unknown = set_from(4)
 
 local function head_of(class, after)
   local first = redis.call('XRANGE', stream_of(class), '(' .. after, '+', 'COUNT', 1)[1]
