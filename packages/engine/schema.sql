@@ -1306,12 +1306,13 @@ begin
   return next;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.dedupe_key(kind text, key text, owner text, payload jsonb)
+CREATE OR REPLACE FUNCTION sluice.dedupe_key(kind text, key text, owner text, body text)
  RETURNS text
  LANGUAGE sql
  STABLE
 AS $function$ select kind || case when key is not null then '/' || key
-             else '#' || substr(encode(sha256(convert_to(coalesce(owner, '') || E'\n' || payload::text, 'UTF8')), 'hex'), 1, 32) end $function$;
+             when owner is null and octet_length(body) <= 64 then '=' || body
+             else '#' || substr(encode(sha256(convert_to(coalesce(owner, '') || E'\n' || body, 'UTF8')), 'hex'), 1, 32) end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.discard(ids bigint[])
  RETURNS integer
@@ -1482,12 +1483,13 @@ begin
         insert into sluice.job (id, kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
         select x.id, in_kind, k.pool, k.cost, k.state, k.priority, k.rank, x.payload, x.full_key, case when x.full_key is not null then 'end' end::sluice.key_rule,
                k.max_attempts, at, in_trace
-        from (select nextval('sluice.job_id_seq') as id, p.value as payload,      -- ids in the order of the payloads
-                     case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, p.value) end as full_key,
-                     case when pg_column_size(p.value) > k.bytes_max
+        from (select nextval('sluice.job_id_seq') as id, p.payload,      -- ids in the order of the payloads
+                     case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, p.body) end as full_key,
+                     case when pg_column_size(p.payload) > k.bytes_max
                           then sluice.refuse('SL003', format('payload of a %s job is over the limit of %s bytes', in_kind, k.payload_bytes_max),
                                              'Store the data elsewhere and enqueue a reference to it.') end as refused
-              from jsonb_array_elements(payloads) as p) x
+              from (select e.value as payload, case when k.dedupe is not null then e.value::text end as body      -- made once, and only where it is needed
+                    from jsonb_array_elements(payloads) as e offset 0) p) x
         where x.refused is null
         order by x.full_key      -- two statements that share keys must meet them in the same order
         returning id)
@@ -1536,9 +1538,9 @@ begin
   insert into sluice.job as j (kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
   select in_kind, k.pool, k.cost, case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused' else 'ready' end::sluice.job_state,
          k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
-         case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, in_payload) end, case when k.dedupe is not null then 'end' end::sluice.key_rule,
+         case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, b.body) end, case when k.dedupe is not null then 'end' end::sluice.key_rule,
          k.max_attempts, at, in_trace
-  from sluice.kind k, sluice.setting s
+  from sluice.kind k, sluice.setting s, lateral (select case when k.dedupe is not null then in_payload::text end as body offset 0) b
   where k.name = in_kind and k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep'
   on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
   returning j.id, j.pool, j.state into made;
@@ -1574,7 +1576,7 @@ begin
            coalesce(x.pool, k.pool) as pool,
            coalesce(x.priority, k.priority) as priority,
            coalesce(x.max_attempts, k.max_attempts) as max_attempts,
-           case when d.mode is not null then sluice.dedupe_key(x.kind, x.key, x.owner, x.payload) end as full_key,
+           case when d.mode is not null then sluice.dedupe_key(x.kind, x.key, x.owner, x.payload::text) end as full_key,
            case when d.due_at > at then 'scheduled' when x.kind = any(paused_kinds) then 'paused' else 'ready' end::sluice.job_state as state,
            case when k.name is null then sluice.refuse_kind(x.kind)
                 when pg_column_size(x.payload) > s.payload_bytes_max * 6      -- the client counted bytes of JSON; jsonb takes up to six times as many
@@ -1643,7 +1645,7 @@ AS $function$
 declare
   at timestamptz := sluice.now();
   full_key text := case when enqueue_one.mode is not null
-                        then sluice.dedupe_key(enqueue_one.kind, enqueue_one.key, enqueue_one.owner, enqueue_one.payload) end;
+                        then sluice.dedupe_key(enqueue_one.kind, enqueue_one.key, enqueue_one.owner, enqueue_one.payload::text) end;
   rule sluice.key_rule := case enqueue_one.mode when 'keep' then 'end' when 'again' then 'again' else 'start' end;
   step integer := (select priority_step_ms from sluice.setting);
   paused boolean := exists (select from sluice.pause p where p.scope = 'kind' and p.name = enqueue_one.kind);

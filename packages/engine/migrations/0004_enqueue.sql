@@ -20,12 +20,14 @@ create function sluice.rank(ready_at timestamptz, priority integer, step_ms inte
 language sql stable
 as $$ select (date_part('epoch', ready_at) * 1000)::bigint - priority::bigint * step_ms $$;
 
--- Keys are told apart by kind, so that two kinds that use the same key never swallow each other's jobs. Without a key of the caller's
--- the key is a hash of owner and payload; jsonb's text form is canonical, so every client and language gets the same one.
-create function sluice.dedupe_key(kind text, key text, owner text, payload jsonb) returns text
+-- Keys are told apart by kind, so that two kinds that use the same key never swallow each other's jobs. Without a key of the caller's it is made of owner and
+-- payload; jsonb's text form (`body`) is canonical, so every client and language gets the same one. What is short stands for itself: a hash would be as long, and
+-- takes a fifth of the time of an enqueue.
+create function sluice.dedupe_key(kind text, key text, owner text, body text) returns text
 language sql stable
 as $$ select kind || case when key is not null then '/' || key
-             else '#' || substr(encode(sha256(convert_to(coalesce(owner, '') || E'\n' || payload::text, 'UTF8')), 'hex'), 1, 32) end $$;
+             when owner is null and octet_length(body) <= 64 then '=' || body
+             else '#' || substr(encode(sha256(convert_to(coalesce(owner, '') || E'\n' || body, 'UTF8')), 'hex'), 1, 32) end $$;
 
 -- Wakes workers of a pool, and the leader when something falls due. A hint: losing it delays until the next heartbeat.
 -- Topics are 'ready:POOL' for the open lane and 'turn:POOL' for the others; see line_up.
@@ -62,7 +64,7 @@ as $$
 declare
   at timestamptz := sluice.now();
   full_key text := case when enqueue_one.mode is not null
-                        then sluice.dedupe_key(enqueue_one.kind, enqueue_one.key, enqueue_one.owner, enqueue_one.payload) end;
+                        then sluice.dedupe_key(enqueue_one.kind, enqueue_one.key, enqueue_one.owner, enqueue_one.payload::text) end;
   rule sluice.key_rule := case enqueue_one.mode when 'keep' then 'end' when 'again' then 'again' else 'start' end;
   step integer := (select priority_step_ms from sluice.setting);
   paused boolean := exists (select from sluice.pause p where p.scope = 'kind' and p.name = enqueue_one.kind);
@@ -230,7 +232,7 @@ begin
            coalesce(x.pool, k.pool) as pool,
            coalesce(x.priority, k.priority) as priority,
            coalesce(x.max_attempts, k.max_attempts) as max_attempts,
-           case when d.mode is not null then sluice.dedupe_key(x.kind, x.key, x.owner, x.payload) end as full_key,
+           case when d.mode is not null then sluice.dedupe_key(x.kind, x.key, x.owner, x.payload::text) end as full_key,
            case when d.due_at > at then 'scheduled' when x.kind = any(paused_kinds) then 'paused' else 'ready' end::sluice.job_state as state,
            case when k.name is null then sluice.refuse_kind(x.kind)
                 when pg_column_size(x.payload) > s.payload_bytes_max * 6      -- the client counted bytes of JSON; jsonb takes up to six times as many

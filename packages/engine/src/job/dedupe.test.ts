@@ -91,6 +91,27 @@ test('[E-05] the default key is the same from TypeScript and from plain SQL', as
   expect(rows).toEqual([{ id: String(id), created: false }])
 })
 
+test('[E-05] the default key is the same by every way in, for payloads that stand for themselves and for longer ones', async ({
+  engines,
+  client,
+}) => {
+  const note = defineKind('note', { dedupe: 'keep', run: () => {} })
+  const engine = engines({ kinds: [note] })
+  for (const text of ['x', 'ä'.repeat(26), 'x'.repeat(52), 'x'.repeat(53), 'x'.repeat(500)]) {
+    const { id } = await engine.enqueue(note({ text }))
+    const again = { id, created: false }
+    expect(await engine.enqueueMany([note({ text }), note({ text })]), text).toEqual([again, again])
+    expect(await engine.enqueueMany([note({ text }, { priority: 1 })]), text).toEqual([again])
+    const { rows } = await client.query(`select id::int, created from sluice.enqueue('note', $1)`, [{ text }])
+    expect(rows, text).toEqual([again])
+    expect(await engine.enqueue(note({ text }, { owner: 'ann' })), text).toMatchObject({ created: true })
+  }
+  const { rows } = await client.query<{ sort: string }>(
+    `select substr(key, 5, 1) as sort from sluice.job where owner is null order by id`,
+  )
+  expect(rows.map(({ sort }) => sort).join('')).toBe('===##')
+})
+
 test('[E-05] a kind says how its jobs are deduped, and none lets one through nevertheless', async ({ engines }) => {
   const daily = defineKind('daily', { dedupe: 'keep', uniqueFor: '1d', run: () => {} })
   const engine = engines({ kinds: [daily] })

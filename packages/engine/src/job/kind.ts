@@ -23,7 +23,7 @@ export interface KindDefinition<Schema extends z.ZodType, Services> {
   readonly timeout?: Duration
   /** What happens to a second job with the same key while the first is active. Default: nothing, both run. */
   readonly dedupe?: DedupeMode
-  /** The key of a payload. Default: a hash of owner and payload. */
+  /** The key of a payload. Default: made of owner and payload. */
   readonly key?: (payload: z.input<Schema>) => string
   readonly uniqueFor?: Duration
   /** What budget, concurrency and pauses are counted against: a name, in which `{owner}` stands for the owner, or a function. Default: the open lane. */

@@ -22,7 +22,7 @@ export interface JobOptions {
   readonly priority?: number
   /** On whose behalf. */
   readonly owner?: string
-  /** Dedupe key, told apart by kind. Without one it is a hash of owner and payload. */
+  /** Dedupe key, told apart by kind. Without one it is made of owner and payload. */
   readonly key?: string
   readonly dedupe?: DedupeMode | 'none'
   /** No second job with this key within this time, even if the first has finished. */
