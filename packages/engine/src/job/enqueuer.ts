@@ -7,7 +7,7 @@
  */
 import type { Dispatcher, OfferFacts } from '../dispatch/dispatcher.ts'
 import { explainConnect } from '../postgres/connect.ts'
-import type { Database } from '../postgres/database.ts'
+import type { Carrier, Database } from '../postgres/database.ts'
 import { isConnectionLoss } from '../postgres/transient.ts'
 import { type Enqueued, enqueueStatement, explainRefusal, loneStatement, readEnqueued } from './enqueue.ts'
 import type { AnyKind } from './kind.ts'
@@ -56,19 +56,19 @@ export class Enqueuer {
   /** All of them or none. */
   async addMany(requests: readonly EncodedRequest[]): Promise<Enqueued[]> {
     try {
-      return await this.send(requests)
+      return await this.#send(this.#database.pool, requests)
     } catch (error) {
       throw explainConnect(explainRefusal(error, requests))
     }
   }
 
-  async send(requests: readonly EncodedRequest[]): Promise<Enqueued[]> {
+  async #send(on: Carrier, requests: readonly EncodedRequest[]): Promise<Enqueued[]> {
     const { dispatcher } = this.#offers
     const announces = dispatcher.announces
     const wake = !announces && this.#waker.leads()
     const [lone] = requests
-    const id = requests.length === 1 && lone?.fields === '' ? await this.#sendLone(lone, wake) : null
-    const enqueued = id === null ? await this.#sendMany(requests, wake) : [{ id, created: true }]
+    const id = requests.length === 1 && lone?.fields === '' ? await this.#sendLone(on, lone, wake) : null
+    const enqueued = id === null ? await this.#sendMany(on, requests, wake) : [{ id, created: true }]
     if (announces)
       dispatcher.offer(enqueued.map(({ id, created }, at) => ({ id, facts: created ? this.#factsOf(requests[at]) : undefined })))
     else this.#waker.stored(requests, wake)
@@ -83,15 +83,14 @@ export class Enqueuer {
     return { kind: request.kind, pool: request.pool ?? kind.pool, priority: request.priority ?? kind.priority }
   }
 
-  async #sendLone({ kind, payload, trace }: EncodedRequest, wake: boolean): Promise<number | null> {
-    const values = [kind, payload, wake, trace ?? null]
-    const [row] = await this.#database.send<[number | null]>(this.#database.pool, loneStatement, values)
+  async #sendLone(on: Carrier, { kind, payload, trace }: EncodedRequest, wake: boolean): Promise<number | null> {
+    const [row] = await this.#database.send<[number | null]>(on, loneStatement, [kind, payload, wake, trace ?? null])
     return row?.[0] ?? null
   }
 
-  async #sendMany(requests: readonly EncodedRequest[], wake: boolean): Promise<Enqueued[]> {
+  async #sendMany(on: Carrier, requests: readonly EncodedRequest[], wake: boolean): Promise<Enqueued[]> {
     const { statement, values } = enqueueStatement(requests, wake)
-    const [row] = await this.#database.send<[number[] | null, number[] | null]>(this.#database.pool, statement, values)
+    const [row] = await this.#database.send<[number[] | null, number[] | null]>(on, statement, values)
     return readEnqueued(row?.[0], row?.[1])
   }
 
@@ -108,7 +107,10 @@ export class Enqueuer {
 
   async #sendGroup(group: Waiting[]): Promise<void> {
     try {
-      const enqueued = await this.send(group.map(({ request }) => request))
+      const enqueued = await this.#send(
+        this.#database.intake,
+        group.map(({ request }) => request),
+      )
       group.forEach((waiting, index) => {
         const one = enqueued[index]
         if (one) waiting.resolve(one)

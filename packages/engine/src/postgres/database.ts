@@ -1,8 +1,8 @@
 /**
  * The connections of one process.
  *
- * Four sorts, so that none waits behind another: `hot` carries claims and grouped settles and keeps its connections warm, `pool` carries
- * what users and handlers write, `look` what people look at, and the heartbeat and the listener each have a client of their own. Statements are named, so that the
+ * Five sorts, so that none waits behind another: `hot` carries claims and grouped settles, `intake` single enqueues, and both keep their connections in hand; `pool`
+ * carries what users and handlers write, `look` what people look at, and the heartbeat and the listener each have a client of their own. Statements are named, so that the
  * server plans them once; behind a pooler that forbids this, the first complaint turns names off for good.
  */
 import type { Duplex } from 'node:stream'
@@ -10,8 +10,10 @@ import pg from 'pg'
 import type { Sql } from 'sql-template-tag'
 import { SluiceError } from '../support/errors.ts'
 import type { Log } from '../support/log.ts'
+import { call, type Statement } from './call.ts'
 import type { Executor, Rows } from './client.ts'
 import { checkUrl } from './connect.ts'
+import { KeptConnections } from './kept-connections.ts'
 import { sqlState } from './transient.ts'
 
 export interface DatabaseOptions {
@@ -27,11 +29,10 @@ export interface DatabaseOptions {
   readonly onConnect?: (client: pg.ClientBase) => Promise<void>
 }
 
-/** A statement that is sent often: its name lets the server keep the plan. */
-export interface Statement {
-  readonly name: string
-  readonly text: string
-}
+export type { Statement } from './call.ts'
+
+/** What carries a statement. */
+export type Carrier = KeptConnections | pg.Pool | pg.ClientBase
 
 // ids, fences and ranks stay below 2⁵³ (a fence is microseconds since 1970, which gets there in the year 2255)
 const types: pg.CustomTypesConfig = {
@@ -44,12 +45,14 @@ function parseIds(text: string): number[] {
 }
 
 const hotConnectionsMax = 4
+const intakeConnectionsMax = 2
 const lookConnectionsMax = 4
 const connectTimeoutMs = 10_000
 const defaultLookMsMax = 5_000
 
 export class Database implements Executor {
-  readonly hot: pg.Pool
+  readonly hot: KeptConnections
+  readonly intake: KeptConnections
   readonly pool: pg.Pool
   /** Statements that only read, each with a time limit: what people ask for cannot hold up work, whatever they ask. */
   readonly looking: Executor = { query: (statement) => this.#look(statement) }
@@ -67,9 +70,8 @@ export class Database implements Executor {
     const verify = options.onConnect === undefined ? {} : { onConnect: options.onConnect }
     // A connection that broke without a word (a firewall, a pulled cable) would keep its statement for ever.
     const patience = options.answerTimeoutMs === undefined ? {} : { query_timeout: options.answerTimeoutMs }
-    this.hot = this.#quiet(
-      new pg.Pool({ ...this.#config('hot'), max: hotConnectionsMax, idleTimeoutMillis: 0, ...patience, ...verify }),
-    )
+    this.hot = this.#kept(new pg.Pool({ ...this.#config('hot'), max: hotConnectionsMax, ...patience, ...verify }))
+    this.intake = this.#kept(new pg.Pool({ ...this.#config('intake'), max: intakeConnectionsMax, ...verify }))
     this.pool = this.#quiet(new pg.Pool({ ...this.#config('pool'), max: options.poolMax, idleTimeoutMillis: 30_000, ...verify }))
     this.#lookPool = this.#quiet(
       new pg.Pool({ ...this.#config('look'), max: lookConnectionsMax, idleTimeoutMillis: 30_000, ...verify }),
@@ -92,20 +94,27 @@ export class Database implements Executor {
   }
 
   /** Sends a named statement and gives rows as arrays, which costs half of what objects do. */
-  async send<R extends unknown[]>(on: pg.Pool | pg.ClientBase, { name, text }: Statement, values: unknown[]): Promise<R[]> {
+  async send<R extends unknown[]>(on: Carrier, statement: Statement, values: unknown[]): Promise<R[]> {
     if (this.#left) throw new Error('Connection terminated: this process has left')
     try {
-      const { rows } = await on.query<R>({ ...(this.#prepare ? { name } : {}), text, values, rowMode: 'array' })
-      return rows
+      if (on instanceof KeptConnections) return await on.use((client) => this.#sendOn<R>(client, statement, values))
+      return await this.#sendOn<R>(on, statement, values)
     } catch (error) {
       if (!this.#prepare || !isNameTrouble(error)) throw error
       this.#prepare = false
       this.#options.log.warn('prepared statements are off', { reason: 'the pooler does not keep them' })
       // Inside a transaction the complaint has aborted everything: whoever owns it starts again, now without names.
-      return this.send<R>(on, { name, text }, values).catch((second: unknown) => {
+      return this.send<R>(on, statement, values).catch((second: unknown) => {
         throw sqlState(second) === '25P02' ? error : second
       })
     }
+  }
+
+  async #sendOn<R extends unknown[]>(on: pg.Pool | pg.ClientBase, statement: Statement, values: unknown[]): Promise<R[]> {
+    if (this.#prepare && !(on instanceof pg.Pool)) return call<R>(on, statement, values, types)
+    const name = this.#prepare ? { name: statement.name } : {}
+    const { rows } = await on.query<R>({ ...name, text: statement.text, values, rowMode: 'array' })
+    return rows
   }
 
   /** Whoever falls asleep in the middle loses the transaction, so that its locks do not outlive its lease. */
@@ -129,7 +138,7 @@ export class Database implements Executor {
 
   async close(): Promise<void> {
     this.#closing = true
-    await Promise.all([this.hot.end(), this.pool.end(), this.#lookPool.end()])
+    await Promise.all([this.hot.end(), this.intake.end(), this.pool.end(), this.#lookPool.end()])
   }
 
   /** The limit is set inside a transaction, so that behind a pooler it cannot stay on a connection that others get. */
@@ -173,12 +182,18 @@ export class Database implements Executor {
     }
   }
 
+  #kept(pool: pg.Pool): KeptConnections {
+    return new KeptConnections(this.#quiet(pool), (error) => this.#tellLost(error))
+  }
+
+  #tellLost(error: Error): void {
+    if (!this.#closing && !this.#left) this.#options.log.info('idle connection lost', { reason: error.message })
+  }
+
   #quiet(pool: pg.Pool): pg.Pool {
     // An idle connection that breaks is replaced by the next query; without a listener Node would end the process.
     // A pool that has ended has not closed its connections yet: a server that stops meanwhile says goodbye on them, which is no loss.
-    pool.on('error', (error) => {
-      if (!this.#closing) this.#options.log.info('idle connection lost', { reason: error.message })
-    })
+    pool.on('error', (error) => this.#tellLost(error))
     // The same while a transaction holds it: its statements fail by themselves.
     pool.on('connect', (client) => {
       client.on('error', () => {})

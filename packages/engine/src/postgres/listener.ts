@@ -10,7 +10,7 @@ import type pg from 'pg'
 import { type Clock, pause } from '../support/clock.ts'
 import type { Log } from '../support/log.ts'
 import type { Service } from '../support/service.ts'
-import type { Database } from './database.ts'
+import type { Database, Statement } from './database.ts'
 
 export interface ListenerOptions {
   readonly database: Database
@@ -21,6 +21,7 @@ export interface ListenerOptions {
   readonly onConnect: (again: boolean) => void
 }
 
+const echoStatement: Statement = { name: 'sluice_echo', text: `select pg_notify('sluice', $1)` }
 const echoTimeoutMs = 3_000
 const reconnectMsMax = 5_000
 
@@ -100,7 +101,7 @@ export class Listener implements Service {
   #judge(echo: string, echoed: Promise<void>): void {
     const { database, clock, log } = this.#options
     const late = pause(clock, echoTimeoutMs, this.#stopping.signal).then(() => false)
-    const sent = database.hot.query(`select pg_notify('sluice', $1)`, [echo]).then(() => echoed)
+    const sent = database.send(database.hot, echoStatement, [echo]).then(() => echoed)
     Promise.race([sent.then(() => true), late])
       .then((hears) => {
         if (hears) this.hears = true

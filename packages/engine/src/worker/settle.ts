@@ -4,7 +4,7 @@
 import type pg from 'pg'
 import type { Claim } from '../dispatch/claim.ts'
 import { type BudgetReport, laterReport } from '../lane/budget-report.ts'
-import type { Database, Statement } from '../postgres/database.ts'
+import type { Carrier, Database, Statement } from '../postgres/database.ts'
 import type { Verdict } from './judge.ts'
 
 export interface Ended {
@@ -48,7 +48,7 @@ const countStatement: Statement = {
 /** `last`: nothing follows in this transaction. Otherwise the caller counts the ends in their lanes and runs, after the children. */
 export async function settle(
   database: Database,
-  on: pg.Pool | pg.ClientBase,
+  on: Carrier,
   worker: number,
   group: readonly Ended[],
   last: boolean,

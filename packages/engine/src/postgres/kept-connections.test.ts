@@ -1,0 +1,61 @@
+/** Connections that stay in hand: the same one serves call after call, more are opened while it is busy, and a broken one is replaced. */
+import pg from 'pg'
+import { expect } from 'vitest'
+import { eventually, test } from '../../../../test/support/database.ts'
+import { KeptConnections } from './kept-connections.ts'
+
+const pidOf = async (client: pg.ClientBase): Promise<number> =>
+  (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid as number
+
+const open = (url: string, max: number): { kept: KeptConnections; pool: pg.Pool; lost: string[] } => {
+  const pool = new pg.Pool({ connectionString: url, max })
+  pool.on('error', () => {})
+  const lost: string[] = []
+  return { pool, lost, kept: new KeptConnections(pool, ({ message }) => void lost.push(message)) }
+}
+
+test('one connection serves call after call; as many as are allowed serve calls at once, and who comes later waits', async ({
+  database,
+}) => {
+  const { kept, pool } = open(database.url, 2)
+  const first = await kept.use(pidOf)
+  expect(await kept.use(pidOf)).toBe(first)
+  const pids = await Promise.all(Array.from({ length: 6 }, () => kept.use(pidOf)))
+  expect(new Set(pids).size).toBe(2)
+  expect(pids).toContain(first)
+  expect(pool.totalCount).toBe(2)
+  await kept.end()
+  expect(pool.totalCount).toBe(0)
+})
+
+test('[E-27] a connection that breaks in hand is told and replaced', async ({ client, database }) => {
+  const { kept, lost } = open(database.url, 1)
+  const first = await kept.use(pidOf)
+  await client.query('select pg_terminate_backend($1)', [first])
+  await eventually(() => lost.length > 0)
+  expect(await kept.use(pidOf)).not.toBe(first)
+  await kept.end()
+  expect(lost).toHaveLength(1)
+})
+
+test('a connection whose call fails is not used again', async ({ database }) => {
+  const { kept, lost } = open(database.url, 1)
+  let first = 0
+  const failing = kept.use(async (client) => {
+    first = await pidOf(client)
+    await client.query('select 1 / 0')
+  })
+  await expect(failing).rejects.toMatchObject({ code: '22012' })
+  expect(await kept.use(pidOf)).not.toBe(first)
+  await kept.end()
+  expect(lost).toEqual([])
+})
+
+test('the end waits for calls under way', async ({ database }) => {
+  const { kept } = open(database.url, 1)
+  await kept.use(pidOf)
+  const slow = kept.use((client) => client.query('select pg_sleep(0.1)'))
+  await kept.end()
+  await expect(slow).resolves.toMatchObject({ rowCount: 1 })
+  await expect(kept.use(pidOf)).rejects.toThrow('after calling end')
+})
