@@ -97,8 +97,17 @@ export class Database implements Executor {
   async send<R extends unknown[]>(on: Carrier, statement: Statement, values: unknown[]): Promise<R[]> {
     if (this.#left) throw new Error('Connection terminated: this process has left')
     try {
-      if (on instanceof KeptConnections) return await on.use((client) => this.#sendOn<R>(client, statement, values))
-      return await this.#sendOn<R>(on, statement, values)
+      if (!(on instanceof KeptConnections)) return await this.#ask<R>(on, statement, values)
+      const taken = on.take()
+      const client = taken instanceof Promise ? await taken : taken
+      try {
+        const rows = await this.#ask<R>(client, statement, values)
+        on.giveBack(client)
+        return rows
+      } catch (error) {
+        on.giveBack(client, error)
+        throw error
+      }
     } catch (error) {
       if (!this.#prepare || !isNameTrouble(error)) throw error
       this.#prepare = false
@@ -110,11 +119,9 @@ export class Database implements Executor {
     }
   }
 
-  async #sendOn<R extends unknown[]>(on: pg.Pool | pg.ClientBase, statement: Statement, values: unknown[]): Promise<R[]> {
-    if (this.#prepare && !(on instanceof pg.Pool)) return call<R>(on, statement, values, types)
-    const name = this.#prepare ? { name: statement.name } : {}
-    const { rows } = await on.query<R>({ ...name, text: statement.text, values, rowMode: 'array' })
-    return rows
+  #ask<R extends unknown[]>(on: pg.Pool | pg.ClientBase, { name, text }: Statement, values: unknown[]): Promise<R[]> {
+    if (this.#prepare && !(on instanceof pg.Pool)) return call<R>(on, { name, text }, values, types)
+    return on.query<R>({ ...(this.#prepare ? { name } : {}), text, values, rowMode: 'array' }).then(({ rows }) => rows)
   }
 
   /** Whoever falls asleep in the middle loses the transaction, so that its locks do not outlive its lease. */

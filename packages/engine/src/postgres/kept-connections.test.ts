@@ -14,13 +14,25 @@ const open = (url: string, max: number): { kept: KeptConnections; pool: pg.Pool;
   return { pool, lost, kept: new KeptConnections(pool, ({ message }) => void lost.push(message)) }
 }
 
+const use = async <T>(kept: KeptConnections, act: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
+  const client = await kept.take()
+  try {
+    const result = await act(client)
+    kept.giveBack(client)
+    return result
+  } catch (error) {
+    kept.giveBack(client, error)
+    throw error
+  }
+}
+
 test('one connection serves call after call; as many as are allowed serve calls at once, and who comes later waits', async ({
   database,
 }) => {
   const { kept, pool } = open(database.url, 2)
-  const first = await kept.use(pidOf)
-  expect(await kept.use(pidOf)).toBe(first)
-  const pids = await Promise.all(Array.from({ length: 6 }, () => kept.use(pidOf)))
+  const first = await use(kept, pidOf)
+  expect(await use(kept, pidOf)).toBe(first)
+  const pids = await Promise.all(Array.from({ length: 6 }, () => use(kept, pidOf)))
   expect(new Set(pids).size).toBe(2)
   expect(pids).toContain(first)
   expect(pool.totalCount).toBe(2)
@@ -30,10 +42,10 @@ test('one connection serves call after call; as many as are allowed serve calls 
 
 test('[E-27] a connection that breaks in hand is told and replaced', async ({ client, database }) => {
   const { kept, lost } = open(database.url, 1)
-  const first = await kept.use(pidOf)
+  const first = await use(kept, pidOf)
   await client.query('select pg_terminate_backend($1)', [first])
   await eventually(() => lost.length > 0)
-  expect(await kept.use(pidOf)).not.toBe(first)
+  expect(await use(kept, pidOf)).not.toBe(first)
   await kept.end()
   expect(lost).toHaveLength(1)
 })
@@ -41,21 +53,21 @@ test('[E-27] a connection that breaks in hand is told and replaced', async ({ cl
 test('a connection whose call fails is not used again', async ({ database }) => {
   const { kept, lost } = open(database.url, 1)
   let first = 0
-  const failing = kept.use(async (client) => {
+  const failing = use(kept, async (client) => {
     first = await pidOf(client)
     await client.query('select 1 / 0')
   })
   await expect(failing).rejects.toMatchObject({ code: '22012' })
-  expect(await kept.use(pidOf)).not.toBe(first)
+  expect(await use(kept, pidOf)).not.toBe(first)
   await kept.end()
   expect(lost).toEqual([])
 })
 
 test('the end waits for calls under way', async ({ database }) => {
   const { kept } = open(database.url, 1)
-  await kept.use(pidOf)
-  const slow = kept.use((client) => client.query('select pg_sleep(0.1)'))
+  await use(kept, pidOf)
+  const slow = use(kept, (client) => client.query('select pg_sleep(0.1)'))
   await kept.end()
   await expect(slow).resolves.toMatchObject({ rowCount: 1 })
-  await expect(kept.use(pidOf)).rejects.toThrow('after calling end')
+  await expect(use(kept, pidOf)).rejects.toThrow('after calling end')
 })

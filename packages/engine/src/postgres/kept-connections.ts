@@ -25,17 +25,15 @@ export class KeptConnections {
     })
   }
 
-  async use<T>(act: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    const client = this.#inHand.pop() ?? (await this.#pool.connect())
-    try {
-      const result = await act(client)
-      if (this.#pool.waitingCount > 0 || this.#pool.ending) client.release()
-      else this.#inHand.push(client)
-      return result
-    } catch (error) {
-      client.release(error as Error)
-      throw error
-    }
+  /** One that is in hand, without waiting even for a promise; or else the promise of one. Whoever takes it gives it back. */
+  take(): pg.PoolClient | Promise<pg.PoolClient> {
+    return this.#inHand.pop() ?? this.#pool.connect()
+  }
+
+  giveBack(client: pg.PoolClient, error?: unknown): void {
+    if (error !== undefined) client.release(error as Error)
+    else if (this.#pool.waitingCount > 0 || this.#pool.ending) client.release()
+    else this.#inHand.push(client)
   }
 
   async end(): Promise<void> {

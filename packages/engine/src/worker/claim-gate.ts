@@ -37,9 +37,14 @@ export class ClaimGate {
     this.auditDue = true
   }
 
+  /** No audit is due or under way. */
+  get isOpen(): boolean {
+    return !this.auditDue && !this.#auditing
+  }
+
   /** False: an audit is due and the server is still away; the next heartbeat looks again. */
   async open(): Promise<boolean> {
-    if (!this.auditDue && !this.#auditing) return true
+    if (this.isOpen) return true
     this.#auditing ??= this.#auditAlone().finally(() => {
       this.#auditing = undefined
     })

@@ -54,7 +54,8 @@ export class Claimer implements Door {
 
   async pass<F extends { claims: Claim[] }>(pool: string, claim: () => Promise<F>): Promise<F | undefined> {
     const { gate, clock, log, probe, mayClaim, admit, lookAgain } = this.#options
-    if (!mayClaim() || !(await gate.open()) || !mayClaim()) return undefined
+    // Whoever was woken sends its claim in the same breath: to wait for a gate that is open took as long as to send it.
+    if (!mayClaim() || (!gate.isOpen && (!(await gate.open()) || !mayClaim()))) return undefined
     try {
       return await gate.pass(
         async () => {
