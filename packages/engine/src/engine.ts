@@ -62,6 +62,7 @@ export class Engine implements Executor {
   readonly #duties: Duties
   #prepared: Promise<void> | undefined
   #stored: StoredSettings = { payloadBytesMax: 0, priorityStepMs: 0 }
+  #isPrepared = false
   #started: Promise<void> | undefined
   #stopped: Promise<void> | undefined
   /** Its jobs have ended: nobody uses the database any more. */
@@ -121,7 +122,8 @@ export class Engine implements Executor {
   }
 
   async enqueue(request: JobRequest, { client }: EnqueueOptions = {}): Promise<Enqueued> {
-    await this.#prepare()
+    // Only the first call has something to wait for.
+    if (!this.#isPrepared || this.#left) await this.#prepare()
     return this.#intake.one(request, client)
   }
 
@@ -232,6 +234,7 @@ export class Engine implements Executor {
 
   async #register(): Promise<void> {
     this.#stored = await register(this.#database, this.#options)
+    this.#isPrepared = true
   }
 
   async #ready(): Promise<Database> {

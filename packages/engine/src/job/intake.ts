@@ -29,13 +29,13 @@ export class Intake {
   async one(request: JobRequest, client?: QueryClient): Promise<Enqueued> {
     const encoded = this.#encode(request)
     const sending = startSending('enqueue', encoded.kind, 1, encoded.trace)
-    const enqueued = sending
-      ? await withSending(
-          sending,
-          () => this.#send({ ...encoded, trace: sending.trace }, client),
-          ({ id }) => [id],
-        )
-      : await this.#send(encoded, client)
+    // Nobody looks on: nothing is left to do when it is stored.
+    if (!sending && !this.#options.witness.jobs) return this.#send(encoded, client)
+    const enqueued = await withSending(
+      sending,
+      () => this.#send(sending ? { ...encoded, trace: sending.trace } : encoded, client),
+      ({ id }) => [id],
+    )
     this.#tell([encoded], [enqueued])
     return enqueued
   }

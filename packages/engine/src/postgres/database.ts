@@ -68,10 +68,12 @@ export class Database implements Executor {
     this.#options = options
     this.#prepare = options.prepare
     const verify = options.onConnect === undefined ? {} : { onConnect: options.onConnect }
+    const hot = new pg.Pool({ ...this.#config('hot'), max: hotConnectionsMax, ...verify })
+    const intake = new pg.Pool({ ...this.#config('intake'), max: intakeConnectionsMax, ...verify })
+    const onLost = (error: Error): void => this.#tellLost(error)
     // A connection that broke without a word (a firewall, a pulled cable) would keep its statement for ever.
-    const patience = options.answerTimeoutMs === undefined ? {} : { query_timeout: options.answerTimeoutMs }
-    this.hot = this.#kept(new pg.Pool({ ...this.#config('hot'), max: hotConnectionsMax, ...patience, ...verify }))
-    this.intake = this.#kept(new pg.Pool({ ...this.#config('intake'), max: intakeConnectionsMax, ...verify }))
+    this.hot = new KeptConnections(this.#quiet(hot), { onLost, answerMsMax: options.answerTimeoutMs })
+    this.intake = new KeptConnections(this.#quiet(intake), { onLost })
     this.pool = this.#quiet(new pg.Pool({ ...this.#config('pool'), max: options.poolMax, idleTimeoutMillis: 30_000, ...verify }))
     this.#lookPool = this.#quiet(
       new pg.Pool({ ...this.#config('look'), max: lookConnectionsMax, idleTimeoutMillis: 30_000, ...verify }),
@@ -187,10 +189,6 @@ export class Database implements Executor {
       keepAlive: true,
       types,
     }
-  }
-
-  #kept(pool: pg.Pool): KeptConnections {
-    return new KeptConnections(this.#quiet(pool), (error) => this.#tellLost(error))
   }
 
   #tellLost(error: Error): void {

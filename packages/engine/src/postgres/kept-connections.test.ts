@@ -7,11 +7,11 @@ import { KeptConnections } from './kept-connections.ts'
 const pidOf = async (client: pg.ClientBase): Promise<number> =>
   (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid as number
 
-const open = (url: string, max: number): { kept: KeptConnections; pool: pg.Pool; lost: string[] } => {
+const open = (url: string, max: number, answerMsMax?: number): { kept: KeptConnections; pool: pg.Pool; lost: string[] } => {
   const pool = new pg.Pool({ connectionString: url, max })
   pool.on('error', () => {})
   const lost: string[] = []
-  return { pool, lost, kept: new KeptConnections(pool, ({ message }) => void lost.push(message)) }
+  return { pool, lost, kept: new KeptConnections(pool, { answerMsMax, onLost: ({ message }) => void lost.push(message) }) }
 }
 
 const use = async <T>(kept: KeptConnections, act: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
@@ -70,4 +70,18 @@ test('the end waits for calls under way', async ({ database }) => {
   await kept.end()
   await expect(slow).resolves.toMatchObject({ rowCount: 1 })
   await expect(use(kept, pidOf)).rejects.toThrow('after calling end')
+})
+
+test('[E-27] a call without an answer is cut after its time, and those beside it are not', async ({ database }) => {
+  const { kept, lost } = open(database.url, 2, 2_500)
+  let over = false
+  const silent = use(kept, (client) => client.query('select pg_sleep(60)')).finally(() => {
+    over = true
+  })
+  const cut = expect(silent).rejects.toThrow('Connection terminated')
+  const first = await use(kept, pidOf)
+  while (!over) expect(await use(kept, pidOf)).toBe(first)
+  await cut
+  await kept.end()
+  expect(lost).toEqual([])
 })
