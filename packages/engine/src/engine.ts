@@ -36,6 +36,7 @@ import { Runs } from './run/runs.ts'
 import { Schedules } from './schedule/schedules.ts'
 import { Secrets } from './secret/secrets.ts'
 import { type EngineStatus, findProblems } from './status.ts'
+import { systemClock } from './support/clock.ts'
 import { SluiceError } from './support/errors.ts'
 
 /** What the last words may take after the grace, before connections are cut. */
@@ -76,7 +77,7 @@ export class Engine implements Executor {
       poolMax: options.poolMax,
       prepare: options.prepare,
       log,
-      answerTimeoutMs: 3 * leaseMs,
+      answers: { limitMs: 3 * leaseMs, clock: systemClock }, // a connection that hangs does so by no clock of ours
       lookMsMax: options.lookMsMax,
     })
     this.#database = database

@@ -4,7 +4,7 @@
  */
 import type { QueryClient } from '../postgres/client.ts'
 import type { Observer } from '../support/fact.ts'
-import { startSending, withSending } from '../support/trace.ts'
+import { type Sending, startSending, withSending } from '../support/trace.ts'
 import type { Witness } from '../support/witness.ts'
 import { type Enqueued, enqueueOn } from './enqueue.ts'
 import type { Enqueuer } from './enqueuer.ts'
@@ -26,11 +26,15 @@ export class Intake {
     this.#options = options
   }
 
-  async one(request: JobRequest, client?: QueryClient): Promise<Enqueued> {
+  one(request: JobRequest, client?: QueryClient): Promise<Enqueued> {
     const encoded = this.#encode(request)
     const sending = startSending('enqueue', encoded.kind, 1, encoded.trace)
     // Nobody looks on: nothing is left to do when it is stored.
     if (!sending && !this.#options.witness.jobs) return this.#send(encoded, client)
+    return this.#sendSeen(sending, encoded, client)
+  }
+
+  async #sendSeen(sending: Sending | undefined, encoded: EncodedRequest, client: QueryClient | undefined): Promise<Enqueued> {
     const enqueued = await withSending(
       sending,
       () => this.#send(sending ? { ...encoded, trace: sending.trace } : encoded, client),

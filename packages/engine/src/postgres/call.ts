@@ -86,10 +86,9 @@ class Call<R extends unknown[]> implements pg.Submittable {
   }
 
   handleDataRow({ fields }: { fields: unknown[] }): void {
+    const parsers = this.#parsers ?? []
     try {
-      fields.forEach((field, at) => {
-        if (field !== null) fields[at] = this.#parsers?.[at]?.(field as string)
-      })
+      for (let at = 0; at < fields.length; at++) if (fields[at] !== null) fields[at] = parsers[at]?.(fields[at] as string)
       this.#rows.push(fields as R)
     } catch (error) {
       this.#trouble = error as Error
@@ -114,7 +113,7 @@ function toParameter(value: unknown): string | null {
   if (value === null || value === undefined) return null
   if (typeof value === 'string') return value
   if (Array.isArray(value)) return `{${value.map(toElement).join(',')}}`
-  return value instanceof Date ? value.toISOString() : typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return value instanceof Date ? value.toISOString() : JSON.stringify(value)
 }
 
 function toElement(value: unknown): string {

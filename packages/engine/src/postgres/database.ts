@@ -13,7 +13,7 @@ import type { Log } from '../support/log.ts'
 import { call, type Statement } from './call.ts'
 import type { Executor, Rows } from './client.ts'
 import { checkUrl } from './connect.ts'
-import { KeptConnections } from './kept-connections.ts'
+import { type AnswerLimit, KeptConnections } from './kept-connections.ts'
 import { sqlState } from './transient.ts'
 
 export interface DatabaseOptions {
@@ -21,8 +21,8 @@ export interface DatabaseOptions {
   readonly poolMax: number
   readonly prepare: boolean
   readonly log: Log
-  /** How long a claim or settle may go without an answer before its connection counts as broken. Default: for ever. */
-  readonly answerTimeoutMs?: number
+  /** For claims and settles. Default: they wait for ever. */
+  readonly answers?: AnswerLimit
   /** How long a look may take. Default 5 s. */
   readonly lookMsMax?: number
   /** Runs on each new connection before anybody uses it; the testing kit turns the clock there. */
@@ -72,7 +72,7 @@ export class Database implements Executor {
     const intake = new pg.Pool({ ...this.#config('intake'), max: intakeConnectionsMax, ...verify })
     const onLost = (error: Error): void => this.#tellLost(error)
     // A connection that broke without a word (a firewall, a pulled cable) would keep its statement for ever.
-    this.hot = new KeptConnections(this.#quiet(hot), { onLost, answerMsMax: options.answerTimeoutMs })
+    this.hot = new KeptConnections(this.#quiet(hot), { onLost, answers: options.answers })
     this.intake = new KeptConnections(this.#quiet(intake), { onLost })
     this.pool = this.#quiet(new pg.Pool({ ...this.#config('pool'), max: options.poolMax, idleTimeoutMillis: 30_000, ...verify }))
     this.#lookPool = this.#quiet(

@@ -2,16 +2,18 @@
 import pg from 'pg'
 import { expect } from 'vitest'
 import { eventually, test } from '../../../../test/support/database.ts'
+import { systemClock } from '../support/clock.ts'
 import { KeptConnections } from './kept-connections.ts'
 
 const pidOf = async (client: pg.ClientBase): Promise<number> =>
   (await client.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid as number
 
-const open = (url: string, max: number, answerMsMax?: number): { kept: KeptConnections; pool: pg.Pool; lost: string[] } => {
+const open = (url: string, max: number, limitMs?: number): { kept: KeptConnections; pool: pg.Pool; lost: string[] } => {
   const pool = new pg.Pool({ connectionString: url, max })
   pool.on('error', () => {})
   const lost: string[] = []
-  return { pool, lost, kept: new KeptConnections(pool, { answerMsMax, onLost: ({ message }) => void lost.push(message) }) }
+  const answers = limitMs === undefined ? undefined : { limitMs, clock: systemClock }
+  return { pool, lost, kept: new KeptConnections(pool, { answers, onLost: ({ message }) => void lost.push(message) }) }
 }
 
 const use = async <T>(kept: KeptConnections, act: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
@@ -74,13 +76,14 @@ test('the end waits for calls under way', async ({ database }) => {
 
 test('[E-27] a call without an answer is cut after its time, and those beside it are not', async ({ database }) => {
   const { kept, lost } = open(database.url, 2, 2_500)
-  let over = false
-  const silent = use(kept, (client) => client.query('select pg_sleep(60)')).finally(() => {
-    over = true
-  })
+  const silent = use(kept, (client) => client.query('select pg_sleep(60)'))
+  const ended = silent.then(
+    () => true,
+    () => true,
+  )
   const cut = expect(silent).rejects.toThrow('Connection terminated')
   const first = await use(kept, pidOf)
-  while (!over) expect(await use(kept, pidOf)).toBe(first)
+  while (!(await Promise.race([ended, Promise.resolve(false)]))) expect(await use(kept, pidOf)).toBe(first)
   await cut
   await kept.end()
   expect(lost).toEqual([])

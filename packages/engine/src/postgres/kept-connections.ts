@@ -6,25 +6,32 @@
  */
 import type { Duplex } from 'node:stream'
 import type pg from 'pg'
+import type { Clock, Timer } from '../support/clock.ts'
+
+/** How long a call may go without an answer before its connection counts as broken. */
+export interface AnswerLimit {
+  readonly limitMs: number
+  readonly clock: Clock
+}
 
 export interface KeptOptions {
   /** A connection broke while nobody used it. */
   readonly onLost: (error: Error) => void
-  /** A connection that leaves a call without an answer for so long is cut. Default: never. */
-  readonly answerMsMax?: number | undefined
+  /** Default: for ever. */
+  readonly answers?: AnswerLimit | undefined
 }
 
 export class KeptConnections {
   readonly #pool: pg.Pool
-  readonly #answerMsMax: number | undefined
+  readonly #answers: AnswerLimit | undefined
   readonly #inHand: pg.PoolClient[] = []
   /** Since when they are used, the longest first. */
   readonly #taken = new Map<pg.PoolClient, number>()
-  #watch: NodeJS.Timeout | undefined
+  #watch: Timer | undefined
 
-  constructor(pool: pg.Pool, { onLost, answerMsMax }: KeptOptions) {
+  constructor(pool: pg.Pool, { onLost, answers }: KeptOptions) {
     this.#pool = pool
-    this.#answerMsMax = answerMsMax
+    this.#answers = answers
     pool.on('connect', (client) => {
       const drop = (error: Error): void => {
         const at = this.#inHand.indexOf(client)
@@ -54,24 +61,24 @@ export class KeptConnections {
   async end(): Promise<void> {
     for (const client of this.#inHand.splice(0)) client.release()
     await this.#pool.end()
-    clearTimeout(this.#watch)
+    this.#watch?.cancel()
   }
 
   #note(client: pg.PoolClient): pg.PoolClient {
-    if (this.#answerMsMax === undefined) return client
-    this.#taken.set(client, performance.now())
-    this.#watch ??= setTimeout(this.#cutSilent, this.#answerMsMax)
+    if (!this.#answers) return client
+    const { clock, limitMs } = this.#answers
+    this.#taken.set(client, clock.monotonic())
+    this.#watch ??= clock.after(limitMs, () => this.#cutSilent(clock, limitMs))
     return client
   }
 
   /** One timer for all calls, for almost all of them end long before it is due; it comes again when the next one would be too late. */
-  #cutSilent = (): void => {
-    const [limitMs, nowMs] = [this.#answerMsMax ?? 0, performance.now()]
+  #cutSilent(clock: Clock, limitMs: number): void {
     this.#watch = undefined
     for (const [client, sinceMs] of this.#taken) {
-      const leftMs = sinceMs + limitMs - nowMs
+      const leftMs = sinceMs + limitMs - clock.monotonic()
       if (leftMs > 1) {
-        this.#watch = setTimeout(this.#cutSilent, leftMs)
+        this.#watch = clock.after(leftMs, () => this.#cutSilent(clock, limitMs))
         return
       }
       this.#taken.delete(client)
