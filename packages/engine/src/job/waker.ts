@@ -5,11 +5,16 @@
  * moment notifies inside its statement and those of the next few milliseconds share one that follows them. Workers of this process are
  * told directly.
  */
-import type { Database } from '../postgres/database.ts'
+import type { Database, Statement } from '../postgres/database.ts'
 import type { Clock, Timer } from '../support/clock.ts'
 import type { EncodedRequest } from './request.ts'
 
 const quietMs = 5
+
+const statement: Statement = {
+  name: 'sluice_wake',
+  text: `select set_config('synchronous_commit', 'off', true), pg_notify('sluice', message) from unnest($1::text[]) as message`,
+}
 
 export function topicsFor(
   { pool, laned }: EncodedRequest,
@@ -77,11 +82,7 @@ export class Waker {
     this.#topics.clear()
     this.#due = false
     // The jobs are stored; a wake-up that fails here is made good by the next heartbeat.
-    await this.#options.database.pool
-      .query(
-        `select set_config('synchronous_commit', 'off', true), pg_notify('sluice', message) from unnest($1::text[]) as message`,
-        [messages],
-      )
-      .catch(() => {})
+    const { database } = this.#options
+    await database.send(database.intake, statement, [messages]).catch(() => {})
   }
 }
