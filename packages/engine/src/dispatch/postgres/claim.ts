@@ -59,7 +59,7 @@ export async function claimLaned(
 ): Promise<LanedClaims> {
   const values = [pool, worker, slots, ahead, lanesMax, unknownKinds]
   const rows = await database.send<LanedRow>(database.hot, lanedStatement, values)
-  const claims = rows.filter(([id]) => id !== null).map((row) => toClaim(row.slice(0, -2) as unknown as ClaimRow))
+  const claims = rows.filter(([id]) => id !== null).map((row) => toClaim(row as unknown as ClaimRow)) // what stands behind its columns is not read
   return {
     claims: claims.toSorted((a, b) => a.rank - b.rank || a.id - b.id),
     again: rows[0]?.at(-2) === true,
