@@ -23,14 +23,14 @@ export interface Status extends Omit<Overview, 'workers' | 'oldestReady'> {
 }
 
 export async function readStatus(engine: Engine): Promise<Status> {
-  const [{ workers: counted, oldestReady = null, ...overview }, all, still] = await Promise.all([
+  const [{ workers: _, oldestReady = null, ...overview }, all, still] = await Promise.all([
     engine.inspect.overview(),
     engine.inspect.workers(),
     readStill(engine),
   ])
   const workers = all.filter((one) => !isOnlooker(one))
-  const processes = { ...counted }
-  for (const { state } of all.filter(isOnlooker)) processes[state] = Math.max(0, processes[state] - 1)
+  const count = (state: SeenWorker['state']): number => workers.filter((one) => one.state === state).length
+  const processes = { alive: count('alive'), stopping: count('stopping'), lost: count('lost') }
   const dispatch = await engine.dispatch(overview.pools.map(({ name }) => name))
   const seen = { ...overview, processes, workers, dispatch, ...still }
   return { ...seen, oldestReady, concerns: findConcerns(seen) }

@@ -1,9 +1,9 @@
 import { defineSchedule } from '@sluice/engine'
 import { ping } from '@sluice/server'
-import { describe, expect, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, vi } from 'vitest'
 import { draw, hasTerminal } from '../../../../test/support/pseudo-terminal.ts'
 import { eventually, test } from '../../../../test/support/sluice.ts'
-import { findConcerns, type Status } from './read-status.ts'
+import { findConcerns, readStatus, type Status } from './read-status.ts'
 
 const none = { count: 0, more: false }
 const process = {
@@ -142,6 +142,18 @@ describe('[O-06] sluice status', () => {
     expect(text).toMatch(/^All is well\.$/m)
     expect(text).toMatch(/^jobs +0 ready, 0 running, 1 scheduled$/m)
     expect(text).toMatch(/ up here:1 +alive, leads .* (?:\d+(?:ms|s|m)|\dm \d+s) +(?:now|\d+s ago)$/m) // for how long, then the beat
+  })
+
+  test('[O-06] counts the processes that it shows, also when one goes while it looks', async ({ sluice, engines, client }) => {
+    await sluice(['migrate'])
+    const engine = engines({ kinds: [ping] })
+    await engine.start()
+    const overview = await engine.inspect.overview()
+    await client.query('delete from sluice.worker')
+    vi.spyOn(engine.inspect, 'overview').mockResolvedValue(overview)
+    const seen = await readStatus(engine)
+    expect(overview.workers.alive).toBe(1)
+    expect(seen.processes.alive).toBe(seen.workers.length)
   })
 
   test('[O-06] does not say that all is well while something stands still', async ({ sluice, engines, client }) => {
