@@ -60,11 +60,7 @@ create table sluice.job (
   lane text collate "C" not null default ''::text,
   owner text collate "C",
   state sluice.job_state not null,
-  shelf sluice.job_state generated always as (
-CASE
-    WHEN (state = ANY (ARRAY['ready'::sluice.job_state, 'running'::sluice.job_state])) THEN NULL::sluice.job_state
-    ELSE state
-END) stored,
+  shelf sluice.job_state,
   cost smallint not null default 1,
   priority smallint not null default 0,
   rank bigint not null,
@@ -87,17 +83,14 @@ END) stored,
   cancel_at timestamp with time zone,
   cancel_below boolean,
   error jsonb,
+  fingerprint text collate "C",
   trace text collate "C",
-  fingerprint text collate "C" generated always as (
-CASE
-    WHEN (state = 'failed'::sluice.job_state) THEN sluice.error_fingerprint(kind, error)
-    ELSE NULL::text
-END) stored,
   constraint job_pkey PRIMARY KEY (id),
-  constraint job_is_live CHECK ((state < 'succeeded'::sluice.job_state)),
-  constraint job_key_has_a_rule CHECK (((key IS NULL) OR (key_rule IS NOT NULL))),
-  constraint job_runs_on_a_worker CHECK (((state = 'running'::sluice.job_state) = (worker IS NOT NULL))),
-  constraint job_scheduled_has_a_time CHECK (((state <> 'scheduled'::sluice.job_state) OR (run_at IS NOT NULL)))
+  constraint job_is_whole CHECK (((state = COALESCE(shelf,
+CASE
+    WHEN (worker IS NULL) THEN 'ready'::sluice.job_state
+    ELSE 'running'::sluice.job_state
+END)) AND ((worker IS NULL) OR (shelf IS NULL)) AND (shelf <> ALL (ARRAY['ready'::sluice.job_state, 'running'::sluice.job_state])) AND ((state <> 'scheduled'::sluice.job_state) OR (run_at IS NOT NULL)) AND ((key IS NULL) OR (key_rule IS NOT NULL)) AND (state < 'succeeded'::sluice.job_state)))
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=10000, autovacuum_vacuum_cost_delay=0);
 CREATE UNIQUE INDEX job_after_key ON sluice.job USING btree (after_key) WHERE (after_key IS NOT NULL);
 CREATE INDEX job_due ON sluice.job USING btree (run_at) WHERE (shelf = 'scheduled'::sluice.job_state);
@@ -773,7 +766,7 @@ begin
     -- Most are of the open lane and free to go. What is left is looked at by the rules for all.
     return query
     update sluice.job j
-    set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, run_at = null,
+    set state = 'running', shelf = null, attempt = j.attempt + 1, worker = in_worker, started_at = at, run_at = null,
         key = case when j.key_rule = 'start' then null else j.key end, fence = greatest(j.fence + 1, stamp)
     where j.id = any(array(
       select r.id from sluice.job r
@@ -866,7 +859,7 @@ begin
       order by j.rank, j.id limit 1) m on true),
   started as (
     update sluice.job j
-    set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, run_at = null,
+    set state = 'running', shelf = null, attempt = j.attempt + 1, worker = in_worker, started_at = at, run_at = null,
         key = case when j.key_rule = 'start' then null else j.key end, fence = greatest(j.fence + 1, stamp)
     where j.id = any(array(select id from taken))
     returning null::text, null::double precision, j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root,
@@ -1472,7 +1465,7 @@ declare
 begin
   -- The planner is not held by the hand here: nothing below reads a table that grows.
   select kind.*, s.payload_bytes_max * 6 as bytes_max, s.payload_bytes_max, sluice.rank(at, kind.priority, s.priority_step_ms) as rank,
-         case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused' else 'ready' end::sluice.job_state as state
+         case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused'::sluice.job_state end as shelf
   into k
   from sluice.kind, sluice.setting s
   where kind.name = in_kind;
@@ -1480,8 +1473,8 @@ begin
   if k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep' then
     begin
       with fresh as (
-        insert into sluice.job (id, kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
-        select x.id, in_kind, k.pool, k.cost, k.state, k.priority, k.rank, x.payload, x.full_key, case when x.full_key is not null then 'end' end::sluice.key_rule,
+        insert into sluice.job (id, kind, pool, cost, state, shelf, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
+        select x.id, in_kind, k.pool, k.cost, coalesce(k.shelf, 'ready'), k.shelf, k.priority, k.rank, x.payload, x.full_key, case when x.full_key is not null then 'end' end::sluice.key_rule,
                k.max_attempts, at, in_trace
         from (select nextval('sluice.job_id_seq') as id, p.payload,      -- ids in the order of the payloads
                      case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, p.body) end as full_key,
@@ -1494,7 +1487,7 @@ begin
         order by x.full_key      -- two statements that share keys must meet them in the same order
         returning id)
       select array_agg(id order by id) into ids from fresh;
-      if wake and k.state = 'ready' then perform pg_notify('sluice', 'ready:' || k.pool); end if;
+      if wake and k.shelf is null then perform pg_notify('sluice', 'ready:' || k.pool); end if;
       return;
     exception when unique_violation then
       null;      -- the long way finds out which
@@ -1535,12 +1528,13 @@ declare
   at timestamptz := sluice.now();
   made record;
 begin
-  insert into sluice.job as j (kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
-  select in_kind, k.pool, k.cost, case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused' else 'ready' end::sluice.job_state,
-         k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
+  insert into sluice.job as j (kind, pool, cost, state, shelf, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
+  select in_kind, k.pool, k.cost, coalesce(b.shelf, 'ready'), b.shelf, k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
          case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, b.body) end, case when k.dedupe is not null then 'end' end::sluice.key_rule,
          k.max_attempts, at, in_trace
-  from sluice.kind k, sluice.setting s, lateral (select case when k.dedupe is not null then in_payload::text end as body offset 0) b
+  from sluice.kind k, sluice.setting s, lateral (
+    select case when k.dedupe is not null then in_payload::text end as body,
+           case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused'::sluice.job_state end as shelf offset 0) b
   where k.name = in_kind and k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep'
   on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
   returning j.id, j.pool, j.state into made;
@@ -1600,8 +1594,9 @@ begin
     on conflict do nothing
     returning job),
   fresh as (
-    insert into sluice.job (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, parent, root, run, event, max_attempts, run_at, created_at, trace)
-    select id, kind, pool, lane, cost, owner, state, priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
+    insert into sluice.job (id, kind, pool, lane, cost, owner, state, shelf, priority, rank, payload, key, key_rule, parent, root, run, event, max_attempts, run_at, created_at,
+                            trace)
+    select id, kind, pool, lane, cost, owner, state, sluice.shelf_of(state), priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
            case when mode = 'keep' then full_key end, case when mode = 'keep' then 'end' end::sluice.key_rule, parent, root, run, event, max_attempts,
            case when due_at > at then due_at end, at, trace
     from input
@@ -1651,6 +1646,7 @@ declare
   paused boolean := exists (select from sluice.pause p where p.scope = 'kind' and p.name = enqueue_one.kind);
   due timestamptz := coalesce(enqueue_one.run_at, at);
   waits text;
+  first_state sluice.job_state;
   win record;
   put record;
   own bigint;
@@ -1677,8 +1673,9 @@ begin
     if enqueue_one.mode in ('replace', 'debounce') then
       update sluice.job j
       set payload = enqueue_one.payload,
-          state = case when j.state = 'paused' or enqueue_one.mode = 'replace' then j.state
-                       when least(due, j.created_at + enqueue_one.debounce_max) > at then 'scheduled' else 'ready' end::sluice.job_state,
+          (state, shelf) = (select v.state, sluice.shelf_of(v.state)
+                            from (values (case when j.state = 'paused' or enqueue_one.mode = 'replace' then j.state
+                                               when least(due, j.created_at + enqueue_one.debounce_max) > at then 'scheduled' else 'ready' end::sluice.job_state)) as v(state)),
           run_at = case when j.state = 'paused' or enqueue_one.mode = 'replace' then j.run_at
                         when least(due, j.created_at + enqueue_one.debounce_max) > at then least(due, j.created_at + enqueue_one.debounce_max) end,
           rank = case when j.state = 'paused' or enqueue_one.mode = 'replace' then j.rank
@@ -1692,11 +1689,11 @@ begin
         return;
       end if;
     end if;
-    insert into sluice.job as j (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, after_key, parent, root, run, event, max_attempts, run_at,
-                               created_at, trace)
+    first_state := case when waits is not null or enqueue_one.run_at > at then 'scheduled' when paused then 'paused' else 'ready' end;
+    insert into sluice.job as j (id, kind, pool, lane, cost, owner, state, shelf, priority, rank, payload, key, key_rule, after_key, parent, root, run, event, max_attempts,
+                               run_at, created_at, trace)
     values (coalesce(own, nextval('sluice.job_id_seq')), enqueue_one.kind, enqueue_one.pool, enqueue_one.lane, enqueue_one.cost, enqueue_one.owner,
-            case when waits is not null or enqueue_one.run_at > at then 'scheduled' when paused then 'paused' else 'ready' end::sluice.job_state,
-            enqueue_one.priority, sluice.rank(due, enqueue_one.priority, step), enqueue_one.payload,
+            first_state, sluice.shelf_of(first_state), enqueue_one.priority, sluice.rank(due, enqueue_one.priority, step), enqueue_one.payload,
             case when waits is null then full_key end, case when full_key is not null then rule end, waits,
             enqueue_one.parent, enqueue_one.root, enqueue_one.run, enqueue_one.event, enqueue_one.max_attempts,
             case when waits is not null then 'infinity' when enqueue_one.run_at > at then enqueue_one.run_at end, at, enqueue_one.trace)
@@ -1765,12 +1762,9 @@ end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.error_fingerprint(kind text, error jsonb)
  RETURNS text
- LANGUAGE plpgsql
+ LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-AS $function$
-begin
-  return left(md5(jsonb_build_array(kind, error ->> 'code', sluice.mask_error(coalesce(error ->> 'message', '')))::text), 16);
-end $function$;
+AS $function$ select left(md5(jsonb_build_array(kind, error ->> 'code', sluice.mask_error(coalesce(error ->> 'message', '')))::text), 16) $function$;
 
 CREATE OR REPLACE FUNCTION sluice.fire_schedule(in_term bigint, in_name text, in_version bigint, in_next_at timestamp with time zone, fires timestamp with time zone[], starts timestamp with time zone[], missed integer, then_at timestamp with time zone, problem jsonb, OUT outcome text, OUT jobs bigint[], OUT pools text[])
  RETURNS record
@@ -2451,7 +2445,7 @@ begin
   if not sluice.leads(in_term) then return false; end if;
   for p in select * from sluice.pause where scope = 'kind' and not parked loop
     with aside as (
-      update sluice.job j set state = 'paused'
+      update sluice.job j set state = 'paused', shelf = 'paused'
       where j.id = any(array(select r.id from sluice.job r where r.shelf is null and r.state = 'ready' and r.kind = p.name order by r.pool, r.lane, r.rank limit batch for update skip locked))
       returning 1)
     select count(*) into moved from aside;
@@ -2459,7 +2453,7 @@ begin
     more := more or moved >= batch;
   end loop;
   with again as (
-    update sluice.job j set state = 'ready'
+    update sluice.job j set state = 'ready', shelf = null
     where j.id = any(array(
       select r.id from sluice.job r
       where r.shelf = 'paused' and r.kind = any(array(
@@ -2509,7 +2503,9 @@ begin
   if not sluice.leads(in_term) then return; end if;
   with due as (
     update sluice.job j
-    set state = case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind) then 'paused' else 'ready' end::sluice.job_state,
+    set (state, shelf) = (select v.state, sluice.shelf_of(v.state)
+                          from (values (case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
+                                             then 'paused' else 'ready' end::sluice.job_state)) as v(state)),
         run_at = null
     where j.id = any(array(
       select d.id from sluice.job d where d.shelf = 'scheduled' and d.run_at <= at order by d.run_at limit batch for update skip locked))
@@ -2618,10 +2614,11 @@ begin
     join sluice.kind k on k.name = b.kind
     cross join lateral (select sluice.lane_of(null, k.lane, e.owner) as lane) l),
   stillborn as (
-    insert into sluice.job (kind, pool, lane, cost, owner, state, priority, rank, payload, event, max_attempts, created_at, error, trace)
-    select h.kind, h.pool, h.lane, h.cost, h.owner, 'failed', h.priority, sluice.rank(at, h.priority, step_ms), h.payload, h.event, h.max_attempts, at,
-           jsonb_build_object('code', 'COST_NEVER_FITS', 'message', format('a job of cost %s never fits into lane "%s"', h.cost, h.lane)), h.trace
+    insert into sluice.job (kind, pool, lane, cost, owner, state, shelf, priority, rank, payload, event, max_attempts, created_at, error, fingerprint, trace)
+    select h.kind, h.pool, h.lane, h.cost, h.owner, 'failed', 'failed', h.priority, sluice.rank(at, h.priority, step_ms), h.payload, h.event, h.max_attempts, at,
+           r.refusal, sluice.error_fingerprint(h.kind, r.refusal), h.trace
     from heard h
+    cross join lateral (select jsonb_build_object('code', 'COST_NEVER_FITS', 'message', format('a job of cost %s never fits into lane "%s"', h.cost, h.lane)) as refusal) r
     where h.never)
   select array_agg(s.id order by s.id),
          (select jsonb_agg(jsonb_build_object('kind', h.kind, 'payload', h.payload, 'owner', h.owner, 'event', h.event, 'trace', h.trace) order by h.event, h.kind)
@@ -2748,6 +2745,7 @@ begin
   with freed as (
     update sluice.job f
     set state = case when f.rank + f.priority * step_ms > at_ms then 'scheduled' else 'ready' end::sluice.job_state,
+        shelf = case when f.rank + f.priority * step_ms > at_ms then 'scheduled'::sluice.job_state end,
         run_at = case when f.rank + f.priority * step_ms > at_ms then to_timestamp((f.rank + f.priority * step_ms) / 1000.0) end,
         rank = greatest(f.rank, at_ms - f.priority * step_ms),
         key = f.after_key,
@@ -2834,12 +2832,14 @@ begin
   back as (
     update sluice.job j
     set state = case when j.crashes + 1 >= crashes_max then 'failed' else 'ready' end::sluice.job_state,
+        shelf = case when j.crashes + 1 >= crashes_max then 'failed'::sluice.job_state end,
         fence = j.fence + 1,
         worker = null,
         crashes = j.crashes + 1,
-        error = case when j.crashes + 1 >= crashes_max
-                     then jsonb_build_object('code', 'POISON', 'message', format('%s processes died while they ran this job, the last one running nothing else', j.crashes + 1))
-                     else j.error end
+        (error, fingerprint) = (
+          select coalesce(v.poison, j.error), case when v.poison is not null then sluice.error_fingerprint(j.kind, v.poison) end
+          from (values (case when j.crashes + 1 >= crashes_max then jsonb_build_object(
+            'code', 'POISON', 'message', format('%s processes died while they ran this job, the last one running nothing else', j.crashes + 1)) end)) as v(poison))
     where j.id = any(array(select id from lost)) and j.cancel_at is null
     returning j.id, j.pool, j.lane, j.rank, j.run, j.state, j.crashes)
   select (select count(*) from back where state = 'ready'), (select count(*) from back where state = 'failed'), array(select id from back order by id limit 100),
@@ -2904,8 +2904,10 @@ begin
     id := one;
     begin
       update sluice.job j
-      set state = case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind) then 'paused' else 'ready' end::sluice.job_state,
-          attempt = 0, crashes = 0, run_at = null, cancel_at = null, cancel_below = null,
+      set (state, shelf) = (select v.state, sluice.shelf_of(v.state)
+                            from (values (case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
+                                               then 'paused' else 'ready' end::sluice.job_state)) as v(state)),
+          fingerprint = null, attempt = 0, crashes = 0, run_at = null, cancel_at = null, cancel_below = null,
           rank = sluice.rank(at, j.priority, (select priority_step_ms from sluice.setting))
       where j.id = one and j.state = 'failed'
       returning j.id, j.pool, j.lane, j.rank, j.state, j.run into put;
@@ -3073,15 +3075,18 @@ begin
     from gone g),
   back as (
     update sluice.job j
-    set state = case when u.outcome = 'failed' then 'failed' when u.outcome = 'handed back' or coalesce(u.run_at, at + u.delay_ms * interval '1 ms') <= at
-                     then 'ready' else 'scheduled' end::sluice.job_state,
+    set (state, shelf) = (select v.state, sluice.shelf_of(v.state)
+                          from (values (case when u.outcome = 'failed' then 'failed'
+                                             when u.outcome = 'handed back' or coalesce(u.run_at, at + u.delay_ms * interval '1 ms') <= at
+                                             then 'ready' else 'scheduled' end::sluice.job_state)) as v(state)),
         fence = j.fence + 1,
         worker = null,
         attempt = j.attempt - (u.outcome in ('snooze', 'handed back'))::int,
         run_at = case when u.outcome in ('retry', 'snooze') and coalesce(u.run_at, at + u.delay_ms * interval '1 ms') > at
                       then coalesce(u.run_at, at + u.delay_ms * interval '1 ms') end,
         rank = case when u.outcome in ('retry', 'snooze') then sluice.rank(coalesce(u.run_at, at + u.delay_ms * interval '1 ms'), j.priority, step) else j.rank end,
-        error = coalesce(u.error, j.error)
+        error = coalesce(u.error, j.error),
+        fingerprint = case when u.outcome = 'failed' then sluice.error_fingerprint(j.kind, coalesce(u.error, j.error)) end
     from u
     where j.id = any(ids) and j.id = u.id and j.fence = u.fence
       and (u.outcome = 'failed' or (j.cancel_at is null and u.outcome in ('retry', 'snooze', 'handed back')))
@@ -3185,6 +3190,12 @@ begin
   end if;
   stale := case when cardinality(settled) = cardinality(ids) then '{}' else array(select unnest(ids) except select unnest(settled)) end;
 end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.shelf_of(state sluice.job_state)
+ RETURNS sluice.job_state
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$ select nullif(nullif(state, 'ready'), 'running') $function$;
 
 CREATE OR REPLACE FUNCTION sluice.shut_because(l sluice.lane, o sluice.owner, at timestamp with time zone)
  RETURNS text

@@ -42,11 +42,11 @@ async function fill(client: pg.Client, finished: number, live: number): Promise<
      from (select n, now() - interval '${days - 1} days' + n * (interval '${days - 1} days' / ${finished}) as at from generate_series(1, ${finished}) n) x`,
   )
   await client.query(
-    `insert into sluice.job (id, kind, pool, state, rank, payload, max_attempts, created_at, run, root, run_at, worker, owner, error)
-     select n, 'k' || n % 20, 'light', state::sluice.job_state, n, jsonb_build_object('n', n), 5, now(), ${family},
+    `insert into sluice.job (id, kind, pool, state, shelf, rank, payload, max_attempts, created_at, run, root, run_at, worker, owner, error)
+     select n, 'k' || n % 20, 'light', state, sluice.shelf_of(state), n, jsonb_build_object('n', n), 5, now(), ${family},
             case when state = 'scheduled' then now() end, case when state = 'running' then 1 end, 'o' || n % 5000,
             case when state = 'failed' then '{"message": "no"}'::jsonb end
-     from (select n, (array['ready', 'scheduled', 'failed', 'paused', 'running'])[1 + n % 5] as state
+     from (select n, ('{ready,scheduled,failed,paused,running}'::sluice.job_state[])[1 + n % 5] as state
            from generate_series(${finished + 1}, ${finished + live}) n) x`,
   )
   await client.query(

@@ -76,8 +76,8 @@ type Counts = Partial<Record<'running' | 'ready' | 'scheduled' | 'failed', numbe
 async function fill(client: pg.Client, counts: Counts): Promise<void> {
   for (const [state, count] of Object.entries(counts))
     await client.query(
-      `insert into sluice.job (kind, pool, state, rank, payload, max_attempts, created_at, worker, fence, run_at, attempt, started_at)
-       select 'note', 'light', '${state}', n, '{}', 5, now(), ${state === 'running' ? worker : 'null'}, 7,
+      `insert into sluice.job (kind, pool, state, shelf, rank, payload, max_attempts, created_at, worker, fence, run_at, attempt, started_at)
+       select 'note', 'light', '${state}', sluice.shelf_of('${state}'), n, '{}', 5, now(), ${state === 'running' ? worker : 'null'}, 7,
               ${state === 'scheduled' ? `now() + n * interval '1 s'` : 'null'}, 1, now()
        from generate_series(1, ${count}) n`,
     )

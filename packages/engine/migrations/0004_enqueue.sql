@@ -70,6 +70,7 @@ declare
   paused boolean := exists (select from sluice.pause p where p.scope = 'kind' and p.name = enqueue_one.kind);
   due timestamptz := coalesce(enqueue_one.run_at, at);
   waits text;
+  first_state sluice.job_state;
   win record;
   put record;
   own bigint;
@@ -96,8 +97,9 @@ begin
     if enqueue_one.mode in ('replace', 'debounce') then
       update sluice.job j
       set payload = enqueue_one.payload,
-          state = case when j.state = 'paused' or enqueue_one.mode = 'replace' then j.state
-                       when least(due, j.created_at + enqueue_one.debounce_max) > at then 'scheduled' else 'ready' end::sluice.job_state,
+          (state, shelf) = (select v.state, sluice.shelf_of(v.state)
+                            from (values (case when j.state = 'paused' or enqueue_one.mode = 'replace' then j.state
+                                               when least(due, j.created_at + enqueue_one.debounce_max) > at then 'scheduled' else 'ready' end::sluice.job_state)) as v(state)),
           run_at = case when j.state = 'paused' or enqueue_one.mode = 'replace' then j.run_at
                         when least(due, j.created_at + enqueue_one.debounce_max) > at then least(due, j.created_at + enqueue_one.debounce_max) end,
           rank = case when j.state = 'paused' or enqueue_one.mode = 'replace' then j.rank
@@ -111,11 +113,11 @@ begin
         return;
       end if;
     end if;
-    insert into sluice.job as j (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, after_key, parent, root, run, event, max_attempts, run_at,
-                               created_at, trace)
+    first_state := case when waits is not null or enqueue_one.run_at > at then 'scheduled' when paused then 'paused' else 'ready' end;
+    insert into sluice.job as j (id, kind, pool, lane, cost, owner, state, shelf, priority, rank, payload, key, key_rule, after_key, parent, root, run, event, max_attempts,
+                               run_at, created_at, trace)
     values (coalesce(own, nextval('sluice.job_id_seq')), enqueue_one.kind, enqueue_one.pool, enqueue_one.lane, enqueue_one.cost, enqueue_one.owner,
-            case when waits is not null or enqueue_one.run_at > at then 'scheduled' when paused then 'paused' else 'ready' end::sluice.job_state,
-            enqueue_one.priority, sluice.rank(due, enqueue_one.priority, step), enqueue_one.payload,
+            first_state, sluice.shelf_of(first_state), enqueue_one.priority, sluice.rank(due, enqueue_one.priority, step), enqueue_one.payload,
             case when waits is null then full_key end, case when full_key is not null then rule end, waits,
             enqueue_one.parent, enqueue_one.root, enqueue_one.run, enqueue_one.event, enqueue_one.max_attempts,
             case when waits is not null then 'infinity' when enqueue_one.run_at > at then enqueue_one.run_at end, at, enqueue_one.trace)
@@ -256,8 +258,9 @@ begin
     on conflict do nothing
     returning job),
   fresh as (
-    insert into sluice.job (id, kind, pool, lane, cost, owner, state, priority, rank, payload, key, key_rule, parent, root, run, event, max_attempts, run_at, created_at, trace)
-    select id, kind, pool, lane, cost, owner, state, priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
+    insert into sluice.job (id, kind, pool, lane, cost, owner, state, shelf, priority, rank, payload, key, key_rule, parent, root, run, event, max_attempts, run_at, created_at,
+                            trace)
+    select id, kind, pool, lane, cost, owner, state, sluice.shelf_of(state), priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
            case when mode = 'keep' then full_key end, case when mode = 'keep' then 'end' end::sluice.key_rule, parent, root, run, event, max_attempts,
            case when due_at > at then due_at end, at, trace
     from input

@@ -13,7 +13,7 @@ declare
 begin
   -- The planner is not held by the hand here: nothing below reads a table that grows.
   select kind.*, s.payload_bytes_max * 6 as bytes_max, s.payload_bytes_max, sluice.rank(at, kind.priority, s.priority_step_ms) as rank,
-         case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused' else 'ready' end::sluice.job_state as state
+         case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused'::sluice.job_state end as shelf
   into k
   from sluice.kind, sluice.setting s
   where kind.name = in_kind;
@@ -21,8 +21,8 @@ begin
   if k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep' then
     begin
       with fresh as (
-        insert into sluice.job (id, kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
-        select x.id, in_kind, k.pool, k.cost, k.state, k.priority, k.rank, x.payload, x.full_key, case when x.full_key is not null then 'end' end::sluice.key_rule,
+        insert into sluice.job (id, kind, pool, cost, state, shelf, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
+        select x.id, in_kind, k.pool, k.cost, coalesce(k.shelf, 'ready'), k.shelf, k.priority, k.rank, x.payload, x.full_key, case when x.full_key is not null then 'end' end::sluice.key_rule,
                k.max_attempts, at, in_trace
         from (select nextval('sluice.job_id_seq') as id, p.payload,      -- ids in the order of the payloads
                      case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, p.body) end as full_key,
@@ -35,7 +35,7 @@ begin
         order by x.full_key      -- two statements that share keys must meet them in the same order
         returning id)
       select array_agg(id order by id) into ids from fresh;
-      if wake and k.state = 'ready' then perform pg_notify('sluice', 'ready:' || k.pool); end if;
+      if wake and k.shelf is null then perform pg_notify('sluice', 'ready:' || k.pool); end if;
       return;
     exception when unique_violation then
       null;      -- the long way finds out which
@@ -57,12 +57,13 @@ declare
   at timestamptz := sluice.now();
   made record;
 begin
-  insert into sluice.job as j (kind, pool, cost, state, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
-  select in_kind, k.pool, k.cost, case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused' else 'ready' end::sluice.job_state,
-         k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
+  insert into sluice.job as j (kind, pool, cost, state, shelf, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
+  select in_kind, k.pool, k.cost, coalesce(b.shelf, 'ready'), b.shelf, k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
          case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, b.body) end, case when k.dedupe is not null then 'end' end::sluice.key_rule,
          k.max_attempts, at, in_trace
-  from sluice.kind k, sluice.setting s, lateral (select case when k.dedupe is not null then in_payload::text end as body offset 0) b
+  from sluice.kind k, sluice.setting s, lateral (
+    select case when k.dedupe is not null then in_payload::text end as body,
+           case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused'::sluice.job_state end as shelf offset 0) b
   where k.name = in_kind and k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep'
   on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
   returning j.id, j.pool, j.state into made;

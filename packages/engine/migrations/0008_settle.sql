@@ -16,6 +16,7 @@ begin
   with freed as (
     update sluice.job f
     set state = case when f.rank + f.priority * step_ms > at_ms then 'scheduled' else 'ready' end::sluice.job_state,
+        shelf = case when f.rank + f.priority * step_ms > at_ms then 'scheduled'::sluice.job_state end,
         run_at = case when f.rank + f.priority * step_ms > at_ms then to_timestamp((f.rank + f.priority * step_ms) / 1000.0) end,
         rank = greatest(f.rank, at_ms - f.priority * step_ms),
         key = f.after_key,
@@ -150,15 +151,18 @@ begin
     from gone g),
   back as (
     update sluice.job j
-    set state = case when u.outcome = 'failed' then 'failed' when u.outcome = 'handed back' or coalesce(u.run_at, at + u.delay_ms * interval '1 ms') <= at
-                     then 'ready' else 'scheduled' end::sluice.job_state,
+    set (state, shelf) = (select v.state, sluice.shelf_of(v.state)
+                          from (values (case when u.outcome = 'failed' then 'failed'
+                                             when u.outcome = 'handed back' or coalesce(u.run_at, at + u.delay_ms * interval '1 ms') <= at
+                                             then 'ready' else 'scheduled' end::sluice.job_state)) as v(state)),
         fence = j.fence + 1,
         worker = null,
         attempt = j.attempt - (u.outcome in ('snooze', 'handed back'))::int,
         run_at = case when u.outcome in ('retry', 'snooze') and coalesce(u.run_at, at + u.delay_ms * interval '1 ms') > at
                       then coalesce(u.run_at, at + u.delay_ms * interval '1 ms') end,
         rank = case when u.outcome in ('retry', 'snooze') then sluice.rank(coalesce(u.run_at, at + u.delay_ms * interval '1 ms'), j.priority, step) else j.rank end,
-        error = coalesce(u.error, j.error)
+        error = coalesce(u.error, j.error),
+        fingerprint = case when u.outcome = 'failed' then sluice.error_fingerprint(j.kind, coalesce(u.error, j.error)) end
     from u
     where j.id = any(ids) and j.id = u.id and j.fence = u.fence
       and (u.outcome = 'failed' or (j.cancel_at is null and u.outcome in ('retry', 'snooze', 'handed back')))

@@ -50,8 +50,10 @@ begin
     id := one;
     begin
       update sluice.job j
-      set state = case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind) then 'paused' else 'ready' end::sluice.job_state,
-          attempt = 0, crashes = 0, run_at = null, cancel_at = null, cancel_below = null,
+      set (state, shelf) = (select v.state, sluice.shelf_of(v.state)
+                            from (values (case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
+                                               then 'paused' else 'ready' end::sluice.job_state)) as v(state)),
+          fingerprint = null, attempt = 0, crashes = 0, run_at = null, cancel_at = null, cancel_below = null,
           rank = sluice.rank(at, j.priority, (select priority_step_ms from sluice.setting))
       where j.id = one and j.state = 'failed'
       returning j.id, j.pool, j.lane, j.rank, j.state, j.run into put;

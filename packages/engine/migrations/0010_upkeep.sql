@@ -95,7 +95,9 @@ begin
   if not sluice.leads(in_term) then return; end if;
   with due as (
     update sluice.job j
-    set state = case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind) then 'paused' else 'ready' end::sluice.job_state,
+    set (state, shelf) = (select v.state, sluice.shelf_of(v.state)
+                          from (values (case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
+                                             then 'paused' else 'ready' end::sluice.job_state)) as v(state)),
         run_at = null
     where j.id = any(array(
       select d.id from sluice.job d where d.shelf = 'scheduled' and d.run_at <= at order by d.run_at limit batch for update skip locked))
@@ -153,12 +155,14 @@ begin
   back as (
     update sluice.job j
     set state = case when j.crashes + 1 >= crashes_max then 'failed' else 'ready' end::sluice.job_state,
+        shelf = case when j.crashes + 1 >= crashes_max then 'failed'::sluice.job_state end,
         fence = j.fence + 1,
         worker = null,
         crashes = j.crashes + 1,
-        error = case when j.crashes + 1 >= crashes_max
-                     then jsonb_build_object('code', 'POISON', 'message', format('%s processes died while they ran this job, the last one running nothing else', j.crashes + 1))
-                     else j.error end
+        (error, fingerprint) = (
+          select coalesce(v.poison, j.error), case when v.poison is not null then sluice.error_fingerprint(j.kind, v.poison) end
+          from (values (case when j.crashes + 1 >= crashes_max then jsonb_build_object(
+            'code', 'POISON', 'message', format('%s processes died while they ran this job, the last one running nothing else', j.crashes + 1)) end)) as v(poison))
     where j.id = any(array(select id from lost)) and j.cancel_at is null
     returning j.id, j.pool, j.lane, j.rank, j.run, j.state, j.crashes)
   select (select count(*) from back where state = 'ready'), (select count(*) from back where state = 'failed'), array(select id from back order by id limit 100),
@@ -200,7 +204,7 @@ begin
   if not sluice.leads(in_term) then return false; end if;
   for p in select * from sluice.pause where scope = 'kind' and not parked loop
     with aside as (
-      update sluice.job j set state = 'paused'
+      update sluice.job j set state = 'paused', shelf = 'paused'
       where j.id = any(array(select r.id from sluice.job r where r.shelf is null and r.state = 'ready' and r.kind = p.name order by r.pool, r.lane, r.rank limit batch for update skip locked))
       returning 1)
     select count(*) into moved from aside;
@@ -208,7 +212,7 @@ begin
     more := more or moved >= batch;
   end loop;
   with again as (
-    update sluice.job j set state = 'ready'
+    update sluice.job j set state = 'ready', shelf = null
     where j.id = any(array(
       select r.id from sluice.job r
       where r.shelf = 'paused' and r.kind = any(array(

@@ -22,18 +22,10 @@ as $$
     '"[^"]*"|`[^`]*`|(?<![[:alnum:]])''[^'']*''(?![[:alnum:]])', '"…"', 'g'),
     '\m(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|0x[0-9a-fA-F]+|(?=[a-fA-F]*[0-9])[0-9a-fA-F]{7,}|(?=\w*[0-9])\w{16,})\M|[0-9]+(?:[.,:][0-9]+)*', '#', 'g') $$;
 
--- Not in SQL: a generated column is planned anew by each statement that writes the table, and the planner would read the body of an SQL function each time to see
--- whether it can be inlined. That was a tenth of a claim or an enqueue of one job.
+-- The group of a dead letter, worked out once, by whoever lets the job die: thousands of them can then be grouped without a look at their stacks.
 create function sluice.error_fingerprint(kind text, error jsonb) returns text
-language plpgsql immutable parallel safe
-as $$
-begin
-  return left(md5(jsonb_build_array(kind, error ->> 'code', sluice.mask_error(coalesce(error ->> 'message', '')))::text), 16);
-end $$;
-
--- The group of a dead letter, worked out once, when it dies: thousands of them can then be grouped without a look at their stacks. Null for all others, so
--- that a claim changes nothing here either; enqueue and claim take what they took without it (measured side by side, no difference).
-alter table sluice.job add column fingerprint text collate "C" generated always as (case when state = 'failed' then sluice.error_fingerprint(kind, error) end) stored;
+language sql immutable parallel safe
+as $$ select left(md5(jsonb_build_array(kind, error ->> 'code', sluice.mask_error(coalesce(error ->> 'message', '')))::text), 16) $$;
 
 -- Live and finished jobs as one. `shelf` and `live` let a list say which of the two it wants in words that indexes understand.
 create view sluice.any_job as

@@ -37,7 +37,7 @@ begin
     -- Most are of the open lane and free to go. What is left is looked at by the rules for all.
     return query
     update sluice.job j
-    set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, run_at = null,
+    set state = 'running', shelf = null, attempt = j.attempt + 1, worker = in_worker, started_at = at, run_at = null,
         key = case when j.key_rule = 'start' then null else j.key end, fence = greatest(j.fence + 1, stamp)
     where j.id = any(array(
       select r.id from sluice.job r
@@ -130,7 +130,7 @@ begin
       order by j.rank, j.id limit 1) m on true),
   started as (
     update sluice.job j
-    set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, run_at = null,
+    set state = 'running', shelf = null, attempt = j.attempt + 1, worker = in_worker, started_at = at, run_at = null,
         key = case when j.key_rule = 'start' then null else j.key end, fence = greatest(j.fence + 1, stamp)
     where j.id = any(array(select id from taken))
     returning null::text, null::double precision, j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root,

@@ -163,6 +163,7 @@ test('[E-17] a subscriber whose job could never start fails that job, not the pu
     { kind: 'greedy', event: id, payload: { n: 1 }, error },
     { kind: 'greedy', payload: { run: run.id }, error },
   ])
+  expect((await engine.inspect.deadLetters()).items).toMatchObject([{ kind: 'greedy', error: expect.any(String), count: 2 }])
 })
 
 test('[E-17] jobs of subscribers do not count for the run of the publisher', async ({ engines, client }) => {

@@ -93,13 +93,25 @@ test('[O-05] a job that is tried again leaves its group, and one that dies anew 
   expect((await engine.inspect.deadLetters()).items).toMatchObject([{ error: group!.error, count: 1 }])
 })
 
+test('[O-05] a job that kills its processes is in a group as well', async ({ engines, client }) => {
+  const engine = engines({ kinds: [mail] })
+  const { id } = await engine.enqueue(mail({ text: 'no user 1' }))
+  await client.query(`
+    insert into sluice.worker (id, name, lease_until) values (7, 'dead', '-infinity');
+    update sluice.job set state = 'running', worker = 7, crashes = 2;
+    update sluice.leader set term = 1, worker = 8, until = 'infinity';
+    select sluice.rescue(1, 3, true)`)
+  const [group] = (await engine.inspect.deadLetters()).items
+  expect(group).toMatchObject({ kind: 'mail', code: 'POISON', error: expect.any(String), newestJob: id, count: 1 })
+})
+
 test('[O-05] the count of a group is bounded and says so', async ({ engines, client }) => {
   const { inspect } = engines()
   await inspect.deadLetters()
   await client.query(
-    `insert into sluice.job (kind, pool, state, rank, payload, max_attempts, created_at, error)
-     select 'mail', 'light', 'failed', n, '{}', 5, '2026-01-01'::timestamptz + n * interval '1 s', jsonb_build_object('message', 'no user ' || n)
-     from generate_series(1, 10100) n`,
+    `insert into sluice.job (kind, pool, state, shelf, rank, payload, max_attempts, created_at, error, fingerprint)
+     select 'mail', 'light', 'failed', 'failed', n, '{}', 5, '2026-01-01'::timestamptz + n * interval '1 s', error, sluice.error_fingerprint('mail', error)
+     from generate_series(1, 10100) n, jsonb_build_object('message', 'no user ' || n) error`,
   )
   const { items, looked } = await inspect.deadLetters()
   expect(items).toMatchObject([{ count: 10_000, message: 'no user 10100' }])

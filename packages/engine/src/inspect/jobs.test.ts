@@ -28,7 +28,7 @@ async function walk<T>(list: (page: Page) => Promise<Listed<T>>, limit: number):
 /** Jobs as they lie in the tables, without an engine that would run them. */
 async function store(client: pg.Client, table: 'job' | 'job_ledger', rows: string): Promise<void> {
   const columns = {
-    job: 'id, kind, pool, lane, owner, state, payload, parent, root, run, rank, max_attempts, created_at, run_at, worker, error',
+    job: 'id, kind, pool, lane, owner, state, payload, parent, root, run, rank, max_attempts, created_at, run_at, worker, error, shelf',
     job_ledger:
       'id, kind, pool, lane, owner, state, payload, parent, root, run, priority, attempt, created_at, fence, finished_at, worker, error',
   }[table]
@@ -36,7 +36,7 @@ async function store(client: pg.Client, table: 'job' | 'job_ledger', rows: strin
 }
 
 const live = (from: number, to: number, { state = 'ready', kind = 'note', owner = 'null', payload = `'{}'` } = {}): string =>
-  `select n, '${kind}', 'light', '', ${owner}, '${state}', ${payload}, null, null, null, n, 5, now(), ${state === 'scheduled' ? 'now()' : 'null'}, null, null
+  `select n, '${kind}', 'light', '', ${owner}, '${state}', ${payload}, null, null, null, n, 5, now(), ${state === 'scheduled' ? 'now()' : 'null'}, null, null, sluice.shelf_of('${state}')
    from generate_series(${from}, ${to}) n`
 
 const ended = (from: number, to: number, { state = 'succeeded', kind = 'note' } = {}): string =>

@@ -87,8 +87,9 @@ test('[O-06] counts end at their limit and say so', async ({ engines, client }) 
   const { inspect } = engines()
   await inspect.overview()
   await client.query(
-    `insert into sluice.job (kind, pool, state, rank, payload, max_attempts, created_at, run_at)
-     select 'note', 'light', s::sluice.job_state, n, '{}', 5, now(), now() from generate_series(1, 10100) n, unnest(array['ready', 'scheduled', 'failed', 'paused']) s`,
+    `insert into sluice.job (kind, pool, state, shelf, rank, payload, max_attempts, created_at, run_at)
+     select 'note', 'light', s, sluice.shelf_of(s), n, '{}', 5, now(), now()
+     from generate_series(1, 10100) n, unnest('{ready,scheduled,failed,paused}'::sluice.job_state[]) s`,
   )
   const { jobs } = await inspect.overview()
   const many = { count: 10_000, more: true }

@@ -33,10 +33,10 @@ test('[E-05] keep: while a job is scheduled, ready, paused or running, a second 
   expect(created).toBe(true)
   expect(await again()).toEqual({ id, created: false })
   for (const state of ['ready', 'paused']) {
-    await client.query(`update sluice.job set state = $1, run_at = null`, [state])
+    await client.query(`update sluice.job set state = $1, shelf = sluice.shelf_of($1), run_at = null`, [state])
     expect(await again()).toEqual({ id, created: false })
   }
-  await client.query(`update sluice.job set state = 'ready'`)
+  await client.query(`update sluice.job set state = 'ready', shelf = null`)
   const held = await claim(client)
   expect(await again()).toEqual({ id, created: false })
   expect(await engine.find(id)).toMatchObject({ state: 'running', payload: { first: true } })

@@ -31,11 +31,16 @@ test('every state can be reached, and from each live one the job can come to an 
 })
 
 test.for<[what: string, change: string, code?: string]>([
-  ['a finished job in the table of live ones', `state = 'succeeded'`],
-  ['a canceled job in the table of live ones', `state = 'canceled'`],
+  ['a finished job in the table of live ones', `state = 'succeeded', shelf = 'succeeded'`],
+  ['a canceled job in the table of live ones', `state = 'canceled', shelf = 'canceled'`],
   ['a running job without a worker', `state = 'running'`],
-  ['a worker on a job that does not run', `worker = 1`],
-  ['a scheduled job without a time', `state = 'scheduled'`],
+  ['a worker on a job that is ready', `worker = 1`],
+  ['a worker on a job that is paused', `state = 'paused', shelf = 'paused', worker = 1`],
+  ['a scheduled job without a time', `state = 'scheduled', shelf = 'scheduled'`],
+  ['a ready job on a shelf, where no claim would find it', `shelf = 'paused'`],
+  ['a job of the queue that is not ready', `state = 'scheduled', run_at = now()`],
+  ['a shelf of the queue', `shelf = 'ready'`],
+  ['a running job on a shelf', `state = 'running', shelf = 'running', worker = 1`],
   ['a key without a rule', `key = 'k'`],
   ['a key with a rule that nobody knows', `key = 'k', key_rule = 'sometimes'`, '22P02'],
 ])('[E-01] the table refuses %s', async ([, change, code = '23514'], { client }) => {

@@ -48,7 +48,7 @@ test('[E-21] the leader moves ready jobs of a paused kind aside and brings them 
   await engine.pause({ scope: 'kind', name: 'note' })
   // Jobs that were ready before the pause: put there behind its back.
   await engine.enqueueMany([1, 2, 3].map((n) => note({ n })))
-  await client.query(`update sluice.job set state = 'ready'`)
+  await client.query(`update sluice.job set state = 'ready', shelf = null`)
   await engine.start()
   await eventually(async () => (await states(client)).every((state) => state === 'paused'))
   expect(started).toEqual([])
