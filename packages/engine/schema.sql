@@ -66,7 +66,7 @@ create table sluice.job (
   rank bigint not null,
   payload jsonb not null,
   key text collate "C",
-  key_rule sluice.key_rule,
+  key_rule sluice.key_rule not null default 'end'::sluice.key_rule,
   after_key text collate "C",
   parent bigint,
   root bigint,
@@ -86,11 +86,7 @@ create table sluice.job (
   fingerprint text collate "C",
   trace text collate "C",
   constraint job_pkey PRIMARY KEY (id),
-  constraint job_is_whole CHECK (((state = COALESCE(shelf,
-CASE
-    WHEN (worker IS NULL) THEN 'ready'::sluice.job_state
-    ELSE 'running'::sluice.job_state
-END)) AND ((worker IS NULL) OR (shelf IS NULL)) AND (shelf <> ALL (ARRAY['ready'::sluice.job_state, 'running'::sluice.job_state])) AND ((state <> 'scheduled'::sluice.job_state) OR (run_at IS NOT NULL)) AND ((key IS NULL) OR (key_rule IS NOT NULL)) AND (state < 'succeeded'::sluice.job_state)))
+  constraint job_is_whole CHECK (((NOT (shelf IS DISTINCT FROM NULLIF(NULLIF(state, 'ready'::sluice.job_state), 'running'::sluice.job_state))) AND ((state = 'running'::sluice.job_state) = (worker IS NOT NULL)) AND ((run_at IS NOT NULL) OR (shelf <> 'scheduled'::sluice.job_state)) AND (state < 'succeeded'::sluice.job_state)))
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=10000, autovacuum_vacuum_cost_delay=0);
 CREATE UNIQUE INDEX job_after_key ON sluice.job USING btree (after_key) WHERE (after_key IS NOT NULL);
 CREATE INDEX job_due ON sluice.job USING btree (run_at) WHERE (shelf = 'scheduled'::sluice.job_state);
@@ -1473,8 +1469,8 @@ begin
   if k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep' then
     begin
       with fresh as (
-        insert into sluice.job (id, kind, pool, cost, state, shelf, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
-        select x.id, in_kind, k.pool, k.cost, coalesce(k.shelf, 'ready'), k.shelf, k.priority, k.rank, x.payload, x.full_key, case when x.full_key is not null then 'end' end::sluice.key_rule,
+        insert into sluice.job (id, kind, pool, cost, state, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
+        select x.id, in_kind, k.pool, k.cost, coalesce(k.shelf, 'ready'), k.shelf, k.priority, k.rank, x.payload, x.full_key,
                k.max_attempts, at, in_trace
         from (select nextval('sluice.job_id_seq') as id, p.payload,      -- ids in the order of the payloads
                      case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, p.body) end as full_key,
@@ -1528,9 +1524,9 @@ declare
   at timestamptz := sluice.now();
   made record;
 begin
-  insert into sluice.job as j (kind, pool, cost, state, shelf, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
+  insert into sluice.job as j (kind, pool, cost, state, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
   select in_kind, k.pool, k.cost, coalesce(b.shelf, 'ready'), b.shelf, k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
-         case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, b.body) end, case when k.dedupe is not null then 'end' end::sluice.key_rule,
+         case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, b.body) end,
          k.max_attempts, at, in_trace
   from sluice.kind k, sluice.setting s, lateral (
     select case when k.dedupe is not null then in_payload::text end as body,
@@ -1594,10 +1590,10 @@ begin
     on conflict do nothing
     returning job),
   fresh as (
-    insert into sluice.job (id, kind, pool, lane, cost, owner, state, shelf, priority, rank, payload, key, key_rule, parent, root, run, event, max_attempts, run_at, created_at,
+    insert into sluice.job (id, kind, pool, lane, cost, owner, state, shelf, priority, rank, payload, key, parent, root, run, event, max_attempts, run_at, created_at,
                             trace)
     select id, kind, pool, lane, cost, owner, state, sluice.shelf_of(state), priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
-           case when mode = 'keep' then full_key end, case when mode = 'keep' then 'end' end::sluice.key_rule, parent, root, run, event, max_attempts,
+           case when mode = 'keep' then full_key end, parent, root, run, event, max_attempts,
            case when due_at > at then due_at end, at, trace
     from input
     where unique_for is null and (mode is null or mode = 'keep' or (mode = 'once' and id in (select job from once)))
@@ -1694,7 +1690,7 @@ begin
                                run_at, created_at, trace)
     values (coalesce(own, nextval('sluice.job_id_seq')), enqueue_one.kind, enqueue_one.pool, enqueue_one.lane, enqueue_one.cost, enqueue_one.owner,
             first_state, sluice.shelf_of(first_state), enqueue_one.priority, sluice.rank(due, enqueue_one.priority, step), enqueue_one.payload,
-            case when waits is null then full_key end, case when full_key is not null then rule end, waits,
+            case when waits is null then full_key end, rule, waits,
             enqueue_one.parent, enqueue_one.root, enqueue_one.run, enqueue_one.event, enqueue_one.max_attempts,
             case when waits is not null then 'infinity' when enqueue_one.run_at > at then enqueue_one.run_at end, at, enqueue_one.trace)
     on conflict do nothing

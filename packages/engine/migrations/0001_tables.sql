@@ -56,7 +56,7 @@ create table sluice.job (
   rank         bigint not null,                 -- ms of becoming ready - priority x step: smaller goes first, so age beats priority in the end
   payload      jsonb not null,
   key          text collate "C",                            -- dedupe key, unique over active jobs
-  key_rule     sluice.key_rule,                 -- when the key is let go
+  key_rule     sluice.key_rule not null default 'end',      -- when the key is let go
   after_key    text collate "C",                            -- waits for the end of the job that holds this key
   parent       bigint,
   root         bigint,                          -- first ancestor: the tree this job belongs to
@@ -75,13 +75,11 @@ create table sluice.job (
   error        jsonb,
   fingerprint  text collate "C",                -- which group of dead letters a failed job belongs to; null for all others
   trace        text collate "C",                -- W3C traceparent of whoever asked for it
-  -- Every statement that writes here reads the text of this anew, so it is one and short. In this order: ready and running follow from the worker, all other
-  -- states from the shelf; what is scheduled has a time; a key has a rule; only live jobs are here.
+  -- Every statement that writes here reads the text of this anew, so it is one and short: who shelves and who runs, what is scheduled has a time, all are live.
   constraint job_is_whole check (
-    state = coalesce(shelf, case when worker is null then 'ready'::sluice.job_state else 'running'::sluice.job_state end)
-    and (worker is null or shelf is null) and shelf not in ('ready', 'running')
-    and (state <> 'scheduled' or run_at is not null)
-    and (key is null or key_rule is not null)
+    shelf is not distinct from nullif(nullif(state, 'ready'), 'running')
+    and (state = 'running') = (worker is not null)
+    and (run_at is not null or shelf <> 'scheduled')
     and state < 'succeeded')
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_insert_scale_factor = 0.2,
         autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 10000, autovacuum_vacuum_cost_delay = 0);

@@ -118,7 +118,7 @@ begin
                                run_at, created_at, trace)
     values (coalesce(own, nextval('sluice.job_id_seq')), enqueue_one.kind, enqueue_one.pool, enqueue_one.lane, enqueue_one.cost, enqueue_one.owner,
             first_state, sluice.shelf_of(first_state), enqueue_one.priority, sluice.rank(due, enqueue_one.priority, step), enqueue_one.payload,
-            case when waits is null then full_key end, case when full_key is not null then rule end, waits,
+            case when waits is null then full_key end, rule, waits,
             enqueue_one.parent, enqueue_one.root, enqueue_one.run, enqueue_one.event, enqueue_one.max_attempts,
             case when waits is not null then 'infinity' when enqueue_one.run_at > at then enqueue_one.run_at end, at, enqueue_one.trace)
     on conflict do nothing
@@ -258,10 +258,10 @@ begin
     on conflict do nothing
     returning job),
   fresh as (
-    insert into sluice.job (id, kind, pool, lane, cost, owner, state, shelf, priority, rank, payload, key, key_rule, parent, root, run, event, max_attempts, run_at, created_at,
+    insert into sluice.job (id, kind, pool, lane, cost, owner, state, shelf, priority, rank, payload, key, parent, root, run, event, max_attempts, run_at, created_at,
                             trace)
     select id, kind, pool, lane, cost, owner, state, sluice.shelf_of(state), priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
-           case when mode = 'keep' then full_key end, case when mode = 'keep' then 'end' end::sluice.key_rule, parent, root, run, event, max_attempts,
+           case when mode = 'keep' then full_key end, parent, root, run, event, max_attempts,
            case when due_at > at then due_at end, at, trace
     from input
     where unique_for is null and (mode is null or mode = 'keep' or (mode = 'once' and id in (select job from once)))

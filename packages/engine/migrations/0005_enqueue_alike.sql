@@ -21,8 +21,8 @@ begin
   if k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep' then
     begin
       with fresh as (
-        insert into sluice.job (id, kind, pool, cost, state, shelf, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
-        select x.id, in_kind, k.pool, k.cost, coalesce(k.shelf, 'ready'), k.shelf, k.priority, k.rank, x.payload, x.full_key, case when x.full_key is not null then 'end' end::sluice.key_rule,
+        insert into sluice.job (id, kind, pool, cost, state, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
+        select x.id, in_kind, k.pool, k.cost, coalesce(k.shelf, 'ready'), k.shelf, k.priority, k.rank, x.payload, x.full_key,
                k.max_attempts, at, in_trace
         from (select nextval('sluice.job_id_seq') as id, p.payload,      -- ids in the order of the payloads
                      case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, p.body) end as full_key,
@@ -57,9 +57,9 @@ declare
   at timestamptz := sluice.now();
   made record;
 begin
-  insert into sluice.job as j (kind, pool, cost, state, shelf, priority, rank, payload, key, key_rule, max_attempts, created_at, trace)
+  insert into sluice.job as j (kind, pool, cost, state, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
   select in_kind, k.pool, k.cost, coalesce(b.shelf, 'ready'), b.shelf, k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
-         case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, b.body) end, case when k.dedupe is not null then 'end' end::sluice.key_rule,
+         case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, b.body) end,
          k.max_attempts, at, in_trace
   from sluice.kind k, sluice.setting s, lateral (
     select case when k.dedupe is not null then in_payload::text end as body,

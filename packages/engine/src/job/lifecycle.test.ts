@@ -39,9 +39,9 @@ test.for<[what: string, change: string, code?: string]>([
   ['a scheduled job without a time', `state = 'scheduled', shelf = 'scheduled'`],
   ['a ready job on a shelf, where no claim would find it', `shelf = 'paused'`],
   ['a job of the queue that is not ready', `state = 'scheduled', run_at = now()`],
-  ['a shelf of the queue', `shelf = 'ready'`],
+  ['a ready job on a shelf of that name', `shelf = 'ready'`],
   ['a running job on a shelf', `state = 'running', shelf = 'running', worker = 1`],
-  ['a key without a rule', `key = 'k'`],
+  ['a key without a rule', `key = 'k', key_rule = null`, '23502'],
   ['a key with a rule that nobody knows', `key = 'k', key_rule = 'sometimes'`, '22P02'],
 ])('[E-01] the table refuses %s', async ([, change, code = '23514'], { client }) => {
   await client.query(`
