@@ -98,7 +98,9 @@ test('[E-08] a suspect makes one busy process wait for its other jobs; the other
   await eventually(() => busy.status().running === 1 && alsoBusy.status().running === 1)
 
   const suspect = await busy.enqueue(quick({}, { delay: '1h' }))
-  await client.query(`update sluice.job set state = 'ready', shelf = null, run_at = null, crashes = 2 where id = $1`, [suspect.id])
+  await client.query(`update sluice.job set state = 'ready', shelf = null, run_at = null, crashes = 2 where id = $1`, [
+    suspect.id,
+  ])
   const beats = async () => (await client.query('select min(beat_at) as at from sluice.worker')).rows[0].at as Date
   const noticedAfter = (await client.query('select sluice.now() as at')).rows[0].at as Date
   await eventually(async () => (await beats()) > noticedAfter)

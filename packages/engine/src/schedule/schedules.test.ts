@@ -81,7 +81,10 @@ test('[E-18] overlap forbid skips a fire while the last job is live', async ({ s
 test.for(['running', 'scheduled', 'paused'])('[E-18] a job that is %s is live', async (state, { scene, client }) => {
   const worker = state === 'running' ? 1 : null
   const hold = () =>
-    client.query(`update sluice.job set state = $1, shelf = sluice.shelf_of($1), worker = $2, run_at = 'tomorrow'`, [state, worker])
+    client.query(`update sluice.job set state = $1, shelf = sluice.shelf_of($1), worker = $2, run_at = 'tomorrow'`, [
+      state,
+      worker,
+    ])
   expect(await twice(scene, 'forbid', hold)).toEqual([`13:00 ${state}`])
 })
 
