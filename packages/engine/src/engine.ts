@@ -125,7 +125,7 @@ export class Engine implements Executor {
   async enqueue(request: JobRequest, { client }: EnqueueOptions = {}): Promise<Enqueued> {
     // Only the first call has something to wait for.
     if (!this.#isPrepared || this.#left) await this.#prepare()
-    return this.#intake.one(request, client)
+    return await this.#intake.one(request, client) // without "await" the caller would hear of it two turns of the queue later
   }
 
   /** All of them or none. */

@@ -143,8 +143,9 @@ export class Worker implements Service {
     for (const pool of this.pools.values()) pool.wake()
   }
 
-  /** 'ready:POOL' or 'turn:POOL', or '*' for all pools. */
+  /** 'ready:POOL' or 'turn:POOL', or '*' for all pools. Before the start nobody sleeps here. */
   wake(topic: string): void {
+    if (this.#id === 0) return
     this.#options.dispatcher.hear(topic)
     const [sort = '', ...rest] = topic.split(':')
     const where = sort === 'turn' ? 'lanes' : 'open'
