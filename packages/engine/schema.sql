@@ -1141,7 +1141,7 @@ begin
                                             (select c.budget_limit - c.budget_floor from sluice.class_of(lane) c)) end;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.count_down(runs bigint[])
+CREATE OR REPLACE FUNCTION sluice.count_down(runs bigint[], jobs bigint[])
  RETURNS bigint[]
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -1154,13 +1154,20 @@ declare
   one record;
 begin
   -- One by one, in the order in which everybody locks them: jobs that end together are of few runs, and to count them all at once takes longer.
-  for one in select u.run, count(*)::integer as jobs from unnest(runs) as u(run) group by u.run order by u.run loop
+  for one in select u.run, count(*)::integer as jobs, min(u.job) as job from unnest(runs, jobs) as u(run, job) group by u.run order by u.run loop
     update sluice.run r set pending = r.pending - one.jobs, succeeded = r.succeeded + one.jobs
     where r.id = one.run and r.state = 'running' and r.pending > one.jobs;
-    if not found then
-      perform from sluice.run r where r.id = one.run for no key update;
-      rest := rest || one.run;
+    continue when found;
+    if one.jobs = 1 then
+      update sluice.run r set state = 'completed', finished_at = sluice.now()
+      where r.id = one.run and r.state = 'finalizing' and r.finalizer_job = one.job;
+      if found then
+        perform sluice.tell_run_end(one.run);
+        continue;
+      end if;
     end if;
+    perform from sluice.run r where r.id = one.run for no key update;
+    rest := rest || one.run;
   end loop;
   return rest;
 end $function$;
@@ -3115,7 +3122,7 @@ begin
     if ended is not null then
       -- As in settle_done: what only counts down does not take the long way.
       if not exists (select from unnest(ended) as e where e.state <> 'succeeded') then
-        look := sluice.count_down(array(select e.run from unnest(ended) as e, unnest(e.jobs)));
+        select sluice.count_down(array_agg(e.run), array_agg(j.id)) into look from unnest(ended) as e, unnest(e.jobs) as j(id);
         ended := array(select e from unnest(ended) as e where e.run = any(look));
       end if;
       if ended <> '{}' then perform sluice.end_in_runs(ended, null); end if;
@@ -3173,7 +3180,7 @@ begin
   end if;
   if last and lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
   if runs is not null then
-    look := case when last then sluice.count_down(runs) else runs end;
+    look := case when last then sluice.count_down(runs, jobs) else runs end;
     if look <> '{}' then
       ended := (select array_agg(row(r.run, 'succeeded', r.jobs)::sluice.run_end)
                 from (select u.run, array_agg(u.id) as jobs from unnest(runs, jobs) as u(run, id) where u.run = any(look) group by u.run) r);

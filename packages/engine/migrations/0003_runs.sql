@@ -153,9 +153,10 @@ begin
   end loop;
 end $$;
 
--- Jobs ended well, one entry of `runs` for each. Most of the time that is all there is to it: the run goes on. Its first job has ended by then and its finalizer
--- has not come, so who they were does not matter. Answers the runs that need the long way, for which nothing was counted; their rows are locked as well.
-create function sluice.count_down(runs bigint[]) returns bigint[]
+-- Jobs ended well, each with its run. Most of the time that is all there is to it: the run goes on. Its first job has ended by then and its finalizer
+-- has not come, so who they were does not matter; or its finalizer has ended, and with it the run. Answers the runs that need the long way, for which nothing was
+-- counted; their rows are locked as well.
+create function sluice.count_down(runs bigint[], jobs bigint[]) returns bigint[]
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
@@ -164,13 +165,20 @@ declare
   one record;
 begin
   -- One by one, in the order in which everybody locks them: jobs that end together are of few runs, and to count them all at once takes longer.
-  for one in select u.run, count(*)::integer as jobs from unnest(runs) as u(run) group by u.run order by u.run loop
+  for one in select u.run, count(*)::integer as jobs, min(u.job) as job from unnest(runs, jobs) as u(run, job) group by u.run order by u.run loop
     update sluice.run r set pending = r.pending - one.jobs, succeeded = r.succeeded + one.jobs
     where r.id = one.run and r.state = 'running' and r.pending > one.jobs;
-    if not found then
-      perform from sluice.run r where r.id = one.run for no key update;
-      rest := rest || one.run;
+    continue when found;
+    if one.jobs = 1 then
+      update sluice.run r set state = 'completed', finished_at = sluice.now()
+      where r.id = one.run and r.state = 'finalizing' and r.finalizer_job = one.job;
+      if found then
+        perform sluice.tell_run_end(one.run);
+        continue;
+      end if;
     end if;
+    perform from sluice.run r where r.id = one.run for no key update;
+    rest := rest || one.run;
   end loop;
   return rest;
 end $$;

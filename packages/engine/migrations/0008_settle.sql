@@ -98,7 +98,7 @@ begin
   end if;
   if last and lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
   if runs is not null then
-    look := case when last then sluice.count_down(runs) else runs end;
+    look := case when last then sluice.count_down(runs, jobs) else runs end;
     if look <> '{}' then
       ended := (select array_agg(row(r.run, 'succeeded', r.jobs)::sluice.run_end)
                 from (select u.run, array_agg(u.id) as jobs from unnest(runs, jobs) as u(run, id) where u.run = any(look) group by u.run) r);
@@ -195,7 +195,7 @@ begin
     if ended is not null then
       -- As in settle_done: what only counts down does not take the long way.
       if not exists (select from unnest(ended) as e where e.state <> 'succeeded') then
-        look := sluice.count_down(array(select e.run from unnest(ended) as e, unnest(e.jobs)));
+        select sluice.count_down(array_agg(e.run), array_agg(j.id)) into look from unnest(ended) as e, unnest(e.jobs) as j(id);
         ended := array(select e from unnest(ended) as e where e.run = any(look));
       end if;
       if ended <> '{}' then perform sluice.end_in_runs(ended, null); end if;

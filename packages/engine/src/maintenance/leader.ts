@@ -13,7 +13,7 @@ import { Parker } from './parker.ts'
 import { Promoter } from './promoter.ts'
 import { Pruner } from './pruner.ts'
 import { Rescuer } from './rescuer.ts'
-import { tellRunEnd } from './run-end.ts'
+import { RunEnds } from './run-ends.ts'
 
 export interface LeaderOptions {
   readonly database: Database
@@ -41,6 +41,7 @@ export class Leader implements Service {
   readonly rescuer: Rescuer
   readonly parker: Parker
   readonly pruner: Pruner
+  readonly #runEnds: RunEnds
   readonly #options: LeaderOptions
   #term: number | undefined
   #aheadMs = 0
@@ -54,6 +55,7 @@ export class Leader implements Service {
     this.rescuer = new Rescuer({ database, clock, log, witness, term, crashesMax, onReady, onLooked: beatNow })
     this.parker = new Parker(database, log, term)
     this.pruner = new Pruner({ database, clock, log, keepDays, term })
+    this.#runEnds = new RunEnds(database, log, witness)
   }
 
   get term(): number | undefined {
@@ -110,7 +112,6 @@ export class Leader implements Service {
 
   /** A run has ended somewhere; one process tells it for all. */
   hearRunEnd(run: number): void {
-    const { database, log, witness } = this.#options
-    if (this.term !== undefined) void tellRunEnd(database, run, { log, witness })
+    if (this.term !== undefined) this.#runEnds.hear(run)
   }
 }
