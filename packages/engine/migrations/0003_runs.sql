@@ -154,8 +154,8 @@ begin
 end $$;
 
 -- Jobs ended well, each with its run. Most of the time that is all there is to it: the run goes on. Its first job has ended by then and its finalizer
--- has not come, so who they were does not matter; or its finalizer has ended, and with it the run. Answers the runs that need the long way, for which nothing was
--- counted; their rows are locked as well.
+-- has not come, so who they were does not matter. Or they were the last and its finalizer comes; or it was the finalizer. Answers the runs that need the long way,
+-- for which nothing was counted; their rows are locked as well.
 create function sluice.count_down(runs bigint[], jobs bigint[]) returns bigint[]
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan
@@ -163,22 +163,24 @@ as $$
 declare
   rest bigint[] := '{}';
   one record;
+  r sluice.run;
 begin
   -- One by one, in the order in which everybody locks them: jobs that end together are of few runs, and to count them all at once takes longer.
   for one in select u.run, count(*)::integer as jobs, min(u.job) as job from unnest(runs, jobs) as u(run, job) group by u.run order by u.run loop
-    update sluice.run r set pending = r.pending - one.jobs, succeeded = r.succeeded + one.jobs
-    where r.id = one.run and r.state = 'running' and r.pending > one.jobs;
+    update sluice.run u set pending = u.pending - one.jobs, succeeded = u.succeeded + one.jobs
+    where u.id = one.run and u.state = 'running' and u.pending > one.jobs;
     continue when found;
-    if one.jobs = 1 then
-      update sluice.run r set state = 'completed', finished_at = sluice.now()
-      where r.id = one.run and r.state = 'finalizing' and r.finalizer_job = one.job;
-      if found then
-        perform sluice.tell_run_end(one.run);
-        continue;
-      end if;
+    select * into r from sluice.run u where u.id = one.run for no key update;
+    if r.state = 'running' and r.pending = one.jobs and r.finalizer is not null then
+      r.succeeded := r.succeeded + one.jobs;
+      r.finalizer_job := sluice.enqueue_finalizer(r);
+      update sluice.run u set pending = 0, succeeded = r.succeeded, state = 'finalizing', finalizer_job = r.finalizer_job where u.id = r.id;
+    elsif r.state = 'finalizing' and r.finalizer_job = one.job and one.jobs = 1 then
+      update sluice.run u set state = 'completed', finished_at = sluice.now() where u.id = r.id;
+      perform sluice.tell_run_end(r.id);
+    else
+      rest := rest || one.run;
     end if;
-    perform from sluice.run r where r.id = one.run for no key update;
-    rest := rest || one.run;
   end loop;
   return rest;
 end $$;
