@@ -3,24 +3,38 @@
  *
  * The first is looked up at once; those that are heard of meanwhile share the next look.
  */
-import sql from 'sql-template-tag'
-import type { Executor } from '../postgres/client.ts'
+import type { Database, Statement } from '../postgres/database.ts'
 import type { Fact } from '../support/fact.ts'
 import type { Log } from '../support/log.ts'
 import type { Witness } from '../support/witness.ts'
 
 type RunEnded = Fact & { type: 'run.ended' }
-type Row = Omit<RunEnded, 'type' | 'owner'> & { readonly owner: string | null }
+type Row = [
+  run: number,
+  kind: string,
+  owner: string | null,
+  state: RunEnded['state'],
+  succeeded: number,
+  failed: number,
+  canceled: number,
+  tookMs: number,
+]
+
+const statement: Statement = {
+  name: 'sluice_run_ends',
+  text: `select id, kind, owner, state, succeeded, failed, canceled, extract(epoch from finished_at - created_at)::float8 * 1000
+         from sluice.run where id = any($1::bigint[]) and finished_at is not null order by finished_at, id`,
+}
 
 export class RunEnds {
-  readonly #on: Executor
+  readonly #database: Database
   readonly #log: Log
   readonly #witness: Witness
   #heard: number[] = []
   #looking = false
 
-  constructor(on: Executor, log: Log, witness: Witness) {
-    this.#on = on
+  constructor(database: Database, log: Log, witness: Witness) {
+    this.#database = database
     this.#log = log
     this.#witness = witness
   }
@@ -38,12 +52,19 @@ export class RunEnds {
 
   async #look(runs: readonly number[]): Promise<void> {
     try {
-      const { rows } = await this.#on.query<Row>(sql`
-        select id as run, kind, owner, state, succeeded, failed, canceled, extract(epoch from finished_at - created_at)::float8 * 1000 as "tookMs"
-        from sluice.run
-        where id = any(${runs}::bigint[]) and finished_at is not null
-        order by finished_at, id`)
-      for (const row of rows) this.#witness.tell({ type: 'run.ended', ...row, owner: row.owner ?? undefined })
+      const rows = await this.#database.send<Row>(this.#database.pool, statement, [runs])
+      for (const [run, kind, owner, state, succeeded, failed, canceled, tookMs] of rows)
+        this.#witness.tell({
+          type: 'run.ended',
+          run,
+          kind,
+          owner: owner ?? undefined,
+          state,
+          succeeded,
+          failed,
+          canceled,
+          tookMs,
+        })
     } catch (error) {
       this.#log.warn('ends of runs were not told', { runs, reason: String(error) })
     }
