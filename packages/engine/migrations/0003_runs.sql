@@ -66,23 +66,27 @@ begin
   raise exception using errcode = '40001', message = format('runs of %s keep starting and ending', in_kind), hint = 'Try again.';
 end $$;
 
--- Without the many ways of enqueue_many, whose plans alone cost more than all the rest of a run's end.
+-- A finalizer has no key and no parent: none of the many ways of enqueue is needed, whose plans alone cost more than all the rest of a run's end.
 create function sluice.enqueue_finalizer(r sluice.run) returns bigint
 language plpgsql
+  set plan_cache_mode = force_generic_plan
 as $$
 declare
-  k sluice.kind;
-  to_lane text;
+  at timestamptz := sluice.now();
   made record;
 begin
-  select * into k from sluice.kind where name = r.finalizer;
-  if not found then perform sluice.refuse_kind(r.finalizer); end if;
-  to_lane := sluice.lane_of(null, k.lane, r.owner);
-  if to_lane <> '' then perform sluice.refuse_cost(to_lane, k.cost); end if;
-  made := sluice.enqueue_one(
-    k.name, jsonb_build_object('run', r.id, 'payload', r.payload, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled),
-    k.pool, r.owner, k.priority, k.max_attempts, null, null, null, null, null, null, null, to_lane, k.cost, r.id, null, r.trace);
-  perform sluice.wake(made.topics, null);
+  insert into sluice.job as j (kind, pool, lane, cost, owner, state, shelf, priority, rank, payload, run, max_attempts, created_at, trace)
+  select k.name, k.pool, x.lane, k.cost, r.owner, coalesce(x.shelf, 'ready'), x.shelf, k.priority, sluice.rank(at, k.priority, s.priority_step_ms),
+         jsonb_build_object('run', r.id, 'payload', r.payload, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled),
+         r.id, k.max_attempts, at, r.trace
+  from sluice.kind k, sluice.setting s, lateral (
+    select sluice.lane_of(null, k.lane, r.owner) as lane,
+           case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = k.name) then 'paused'::sluice.job_state end as shelf offset 0) x
+  where k.name = r.finalizer
+  returning j.id, j.pool, j.lane, j.cost, j.rank, j.state into made;
+  if made.id is null then perform sluice.refuse_kind(r.finalizer); end if;
+  if made.lane <> '' then perform sluice.refuse_cost(made.lane, made.cost); end if;
+  if made.state = 'ready' then perform sluice.wake(sluice.line_up(array[row(made.pool, made.lane, made.rank)::sluice.ready_job]), null); end if;
   return made.id;
 end $$;
 
