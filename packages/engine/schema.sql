@@ -3340,7 +3340,10 @@ begin
   else
     insert into sluice.event (type, payload, owner, run, published_at) values ('run.' || r.state, happened, r.owner, r.id, sluice.now());
   end if;
-  perform pg_notify('sluice', 'run:' || in_run);
+  -- With all that the leader tells of it, so that it need not look it up.
+  perform pg_notify('sluice', 'run:' || jsonb_build_object(
+    'run', r.id, 'kind', left(r.kind, 200), 'owner', left(r.owner, 200), 'state', r.state, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled,
+    'tookMs', extract(epoch from r.finished_at - r.created_at) * 1000)::text);
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.wake(topics text[], due_at timestamp with time zone)

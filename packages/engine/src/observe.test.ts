@@ -127,9 +127,9 @@ test('[O-07] of runs that end together each is told', async ({ engines }) => {
   const sweep = defineRun('sweep', { plan: () => {} })
   const engine = engines({ runs: [sweep], observe: (fact: Fact) => void facts.push(fact) })
   await engine.start()
-  const owners = Array.from({ length: 40 }, (_, at) => `owner ${at}`)
+  const owners = [...Array.from({ length: 40 }, (_, at) => `owner ${at}`), `a:b "${'\u{1F600}\n'.repeat(60)}`]
   const started = await Promise.all(owners.map((owner) => engine.runs.start(sweep({}, { owner }))))
-  const told = await eventually(() => of(facts, 'run.ended').length >= 40 && of(facts, 'run.ended'))
+  const told = await eventually(() => of(facts, 'run.ended').length >= owners.length && of(facts, 'run.ended'))
   expect(told.map(({ run }) => run).toSorted((a, b) => a - b)).toEqual(started.map(({ id }) => id).toSorted((a, b) => a - b))
   expect(new Set(told.map(({ owner }) => owner))).toEqual(new Set(owners))
 })

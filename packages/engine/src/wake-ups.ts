@@ -22,7 +22,7 @@ export function hear(message: string, { worker, leader, scheduler, beatNow }: He
     case 'due':
       return leader.hearDue(Number(rest[0]))
     case 'run':
-      return leader.hearRunEnd(Number(rest[0]))
+      return leader.hearRunEnd(rest.join(':'))
     case 'cancel':
       if (Number(rest[0]) === worker.id) worker.cancel(Number(rest[1]))
       return

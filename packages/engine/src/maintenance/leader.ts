@@ -13,7 +13,7 @@ import { Parker } from './parker.ts'
 import { Promoter } from './promoter.ts'
 import { Pruner } from './pruner.ts'
 import { Rescuer } from './rescuer.ts'
-import { RunEnds } from './run-ends.ts'
+import { readRunEnd } from './run-end.ts'
 
 export interface LeaderOptions {
   readonly database: Database
@@ -41,7 +41,6 @@ export class Leader implements Service {
   readonly rescuer: Rescuer
   readonly parker: Parker
   readonly pruner: Pruner
-  readonly #runEnds: RunEnds
   readonly #options: LeaderOptions
   #term: number | undefined
   #aheadMs = 0
@@ -55,7 +54,6 @@ export class Leader implements Service {
     this.rescuer = new Rescuer({ database, clock, log, witness, term, crashesMax, onReady, onLooked: beatNow })
     this.parker = new Parker(database, log, term)
     this.pruner = new Pruner({ database, clock, log, keepDays, term })
-    this.#runEnds = new RunEnds(database, log, witness)
   }
 
   get term(): number | undefined {
@@ -111,7 +109,8 @@ export class Leader implements Service {
   }
 
   /** A run has ended somewhere; one process tells it for all. */
-  hearRunEnd(run: number): void {
-    if (this.term !== undefined) this.#runEnds.hear(run)
+  hearRunEnd(message: string): void {
+    const ended = this.term === undefined ? undefined : readRunEnd(message)
+    if (ended) this.#options.witness.tell(ended)
   }
 }
