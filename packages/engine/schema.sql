@@ -158,6 +158,7 @@ create table sluice.kind (
   unique_for interval,
   lane text collate "C",
   cost smallint not null default 1,
+  asks text[] not null default '{}'::text[],
   registered_at timestamp with time zone not null default sluice.now(),
   constraint kind_pkey PRIMARY KEY (name),
   constraint kind_cost_check CHECK ((cost > 0)),
@@ -1442,6 +1443,9 @@ begin
   if enqueue.run_at is not null and enqueue.delay is not null then
     perform sluice.refuse('SL002', 'run_at and delay contradict each other', 'Give one of them.');
   end if;
+  if k.asks <> '{}' then
+    perform sluice.refuse_unasked(enqueue.kind, k.asks, false, enqueue.mode, enqueue.key, enqueue.lane, enqueue.cost, null);
+  end if;
   to_lane := sluice.lane_of(enqueue.lane, k.lane, enqueue.owner);
   perform sluice.refuse_cost(to_lane, coalesce(enqueue.cost, k.cost));
   select * into made from sluice.enqueue_one(
@@ -1475,7 +1479,7 @@ begin
   from sluice.kind, sluice.setting s
   where kind.name = in_kind;
   if not found then perform sluice.refuse_kind(in_kind); end if;
-  if k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep' then
+  if k.unique_for is null and k.lane is null and k.asks = '{}' and coalesce(k.dedupe, 'keep') = 'keep' then
     begin
       with fresh as (
         insert into sluice.job (id, kind, pool, cost, state, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
@@ -1544,7 +1548,7 @@ begin
   from sluice.kind k, sluice.setting s, lateral (
     select case when k.dedupe is not null then in_payload::text end as body,
            case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused'::sluice.job_state end as shelf offset 0) b
-  where k.name = in_kind and k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep'
+  where k.name = in_kind and k.unique_for is null and k.lane is null and k.asks = '{}' and coalesce(k.dedupe, 'keep') = 'keep'
   on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
   returning j.id, j.pool, j.state into made;
   if wake and made.state = 'ready' then perform pg_notify('sluice', 'ready:' || made.pool); end if;
@@ -1582,6 +1586,7 @@ begin
            case when d.mode is not null then sluice.dedupe_key(x.kind, x.key, x.owner, x.payload::text) end as full_key,
            case when d.due_at > at then 'scheduled' when x.kind = any(paused_kinds) then 'paused' else 'ready' end::sluice.job_state as state,
            case when k.name is null then sluice.refuse_kind(x.kind)
+                when k.asks <> '{}' and sluice.refuse_unasked(x.kind, k.asks, x.asked, x.mode, x.key, x.lane, x.cost, x.run) is not null then ''
                 when pg_column_size(x.payload) > s.payload_bytes_max * 6      -- the client counted bytes of JSON; jsonb takes up to six times as many
                 then sluice.refuse('SL003', format('payload of a %s job is over the limit of %s bytes', x.kind, s.payload_bytes_max),
                                    'Store the data elsewhere and enqueue a reference to it.')
@@ -1590,7 +1595,7 @@ begin
           from rows from (jsonb_to_recordset(jobs) as (
             kind text, payload jsonb, pool text, owner text, priority smallint, max_attempts smallint, delay_ms double precision, run_at timestamptz,
             key text, mode text, unique_ms double precision, debounce_max_ms double precision, parent bigint, root bigint, lane text, cost smallint, run bigint,
-            event bigint, trace text)) with ordinality as y) x
+            event bigint, trace text, asked boolean)) with ordinality as y) x
     left join sluice.kind k on k.name = x.kind
     cross join lateral (
       select case when x.mode = 'none' then null else coalesce(x.unique_ms * interval '1 ms', k.unique_for) end as unique_for,
@@ -2687,6 +2692,27 @@ CREATE OR REPLACE FUNCTION sluice.refuse_trace(trace text)
  LANGUAGE sql
 AS $function$ select sluice.refuse('SL002', 'trace must be a W3C traceparent', 'Like 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01, or leave it out.')
       where trace !~ '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' $function$;
+
+CREATE OR REPLACE FUNCTION sluice.refuse_unasked(kind text, asks text[], asked boolean, mode text, key text, lane text, cost integer, run bigint)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  missing text := case when 'run' = any(asks) and run is null then 'run'
+                       when asked then null
+                       when 'lane' = any(asks) and lane is null then 'lane'
+                       when 'cost' = any(asks) and cost is null then 'cost'
+                       when 'key' = any(asks) and key is null and mode is distinct from 'none' then 'key' end;
+begin
+  if missing = 'run' then
+    perform sluice.refuse('SL002', format('"%s" belongs to a run and is no job by itself: start the run, with `sluice runs start` or runs.start()', kind),
+                          'A run has one start and one end, which a job has not.');
+  elsif missing is not null then
+    perform sluice.refuse('SL002', format('kind "%s" works out the %s of each job in its program: give `%s`, or enqueue where the kind is defined', kind, missing, missing),
+                          'Without it the job would slip past what the kind promises.');
+  end if;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.register_lane_classes(classes jsonb)
  RETURNS void

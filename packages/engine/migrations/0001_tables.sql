@@ -35,6 +35,7 @@ create table sluice.kind (
   unique_for    interval,
   lane          text collate "C",                -- `{owner}` stands for the owner of the job
   cost          smallint not null default 1 check (cost > 0),
+  asks          text[] not null default '{}',    -- what its program works out for each job: key, lane, cost; or that it is part of a run
   registered_at timestamptz not null default sluice.now()
 );
 

@@ -15,6 +15,28 @@ language sql volatile
 as $$ select sluice.refuse('SL002', 'trace must be a W3C traceparent', 'Like 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01, or leave it out.')
       where trace !~ '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' $$;
 
+-- A function of a kind is TypeScript: whoever cannot call it has to give what it would answer, or a job would slip past its key, its lane and its budget.
+-- `asked`: the caller did. The first job of a run and its finalizer are jobs of that run or none.
+create function sluice.refuse_unasked(kind text, asks text[], asked boolean, mode text, key text, lane text, cost integer, run bigint) returns text
+language plpgsql
+as $$
+declare
+  missing text := case when 'run' = any(asks) and run is null then 'run'
+                       when asked then null
+                       when 'lane' = any(asks) and lane is null then 'lane'
+                       when 'cost' = any(asks) and cost is null then 'cost'
+                       when 'key' = any(asks) and key is null and mode is distinct from 'none' then 'key' end;
+begin
+  if missing = 'run' then
+    perform sluice.refuse('SL002', format('"%s" belongs to a run and is no job by itself: start the run, with `sluice runs start` or runs.start()', kind),
+                          'A run has one start and one end, which a job has not.');
+  elsif missing is not null then
+    perform sluice.refuse('SL002', format('kind "%s" works out the %s of each job in its program: give `%s`, or enqueue where the kind is defined', kind, missing, missing),
+                          'Without it the job would slip past what the kind promises.');
+  end if;
+  return null;
+end $$;
+
 -- Smaller rank goes first. A job can be overtaken only by jobs that became ready less than (difference of priority x step) after it.
 create function sluice.rank(ready_at timestamptz, priority integer, step_ms integer) returns bigint
 language sql stable
@@ -191,6 +213,9 @@ begin
   if enqueue.run_at is not null and enqueue.delay is not null then
     perform sluice.refuse('SL002', 'run_at and delay contradict each other', 'Give one of them.');
   end if;
+  if k.asks <> '{}' then
+    perform sluice.refuse_unasked(enqueue.kind, k.asks, false, enqueue.mode, enqueue.key, enqueue.lane, enqueue.cost, null);
+  end if;
   to_lane := sluice.lane_of(enqueue.lane, k.lane, enqueue.owner);
   perform sluice.refuse_cost(to_lane, coalesce(enqueue.cost, k.cost));
   select * into made from sluice.enqueue_one(
@@ -209,7 +234,7 @@ end $$;
 
 -- Many jobs in one statement. Rows that hit a key, or whose mode is not plain, go through enqueue_one afterwards, in key order.
 -- Answers the id of each row, and the places (from 1) of rows for which a job was already there. Fields of a row: kind, payload, and where they differ from the kind: pool, owner, priority, max_attempts, delay_ms, run_at, key, mode,
--- unique_ms, debounce_max_ms, parent, root, lane, cost, run, event, trace.
+-- unique_ms, debounce_max_ms, parent, root, lane, cost, run, event, trace, asked.
 create function sluice.enqueue_many(jobs jsonb, wake boolean, out ids bigint[], out existing integer[])
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan
@@ -237,6 +262,7 @@ begin
            case when d.mode is not null then sluice.dedupe_key(x.kind, x.key, x.owner, x.payload::text) end as full_key,
            case when d.due_at > at then 'scheduled' when x.kind = any(paused_kinds) then 'paused' else 'ready' end::sluice.job_state as state,
            case when k.name is null then sluice.refuse_kind(x.kind)
+                when k.asks <> '{}' and sluice.refuse_unasked(x.kind, k.asks, x.asked, x.mode, x.key, x.lane, x.cost, x.run) is not null then ''
                 when pg_column_size(x.payload) > s.payload_bytes_max * 6      -- the client counted bytes of JSON; jsonb takes up to six times as many
                 then sluice.refuse('SL003', format('payload of a %s job is over the limit of %s bytes', x.kind, s.payload_bytes_max),
                                    'Store the data elsewhere and enqueue a reference to it.')
@@ -245,7 +271,7 @@ begin
           from rows from (jsonb_to_recordset(jobs) as (
             kind text, payload jsonb, pool text, owner text, priority smallint, max_attempts smallint, delay_ms double precision, run_at timestamptz,
             key text, mode text, unique_ms double precision, debounce_max_ms double precision, parent bigint, root bigint, lane text, cost smallint, run bigint,
-            event bigint, trace text)) with ordinality as y) x
+            event bigint, trace text, asked boolean)) with ordinality as y) x
     left join sluice.kind k on k.name = x.kind
     cross join lateral (
       select case when x.mode = 'none' then null else coalesce(x.unique_ms * interval '1 ms', k.unique_for) end as unique_for,

@@ -18,7 +18,7 @@ begin
   from sluice.kind, sluice.setting s
   where kind.name = in_kind;
   if not found then perform sluice.refuse_kind(in_kind); end if;
-  if k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep' then
+  if k.unique_for is null and k.lane is null and k.asks = '{}' and coalesce(k.dedupe, 'keep') = 'keep' then
     begin
       with fresh as (
         insert into sluice.job (id, kind, pool, cost, state, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
@@ -64,7 +64,7 @@ begin
   from sluice.kind k, sluice.setting s, lateral (
     select case when k.dedupe is not null then in_payload::text end as body,
            case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused'::sluice.job_state end as shelf offset 0) b
-  where k.name = in_kind and k.unique_for is null and k.lane is null and coalesce(k.dedupe, 'keep') = 'keep'
+  where k.name = in_kind and k.unique_for is null and k.lane is null and k.asks = '{}' and coalesce(k.dedupe, 'keep') = 'keep'
   on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
   returning j.id, j.pool, j.state into made;
   if wake and made.state = 'ready' then perform pg_notify('sluice', 'ready:' || made.pool); end if;

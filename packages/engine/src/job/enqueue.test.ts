@@ -174,6 +174,45 @@ test('[E-01] a kind that is only named is asked if this process defines it: bad 
   const { rows } = await client.query('select lane, cost from sluice.job')
   expect(rows).toEqual([{ lane: 'api:ada', cost: 2 }])
   // Whoever does not define it leaves the check to whoever runs it.
-  await elsewhere.enqueue({ kind: 'call', payload: {} })
+  await elsewhere.enqueue({ kind: 'call', payload: {}, options: { lane: 'api:bob' } })
   expect(await countJobs(client)).toBe(2)
+})
+
+test('[E-12] [E-05] whoever cannot ask a kind gives what its functions would answer, or is refused: no job slips past its lane, cost or key', async ({
+  engines,
+  client,
+}) => {
+  const call = defineKind('call', {
+    payload: z.object({ page: z.number() }),
+    lane: ({ owner }) => owner && `api:${owner}`,
+    cost: ({ page }) => page,
+    dedupe: 'keep',
+    key: ({ page }) => `page ${page}`,
+    run: () => {},
+  })
+  const [knows, elsewhere] = [engines({ kinds: [call] }), engines({})]
+  await knows.enqueue(call({ page: 1 })) // its function says: no lane
+  const refused = (field: string) => ({
+    code: 'INVALID_OPTION',
+    message: expect.stringContaining(`works out the ${field} of each job in its program: give \`${field}\``),
+  })
+  const named = (options: object = {}) => ({ kind: 'call', payload: { page: 1 }, options })
+  await expect(elsewhere.enqueue({ kind: 'call', payload: { page: 1 } })).rejects.toMatchObject(refused('lane'))
+  await expect(elsewhere.enqueueMany([named(), named()])).rejects.toMatchObject(refused('lane'))
+  await expect(elsewhere.enqueue(named({ lane: 'api:ada' }))).rejects.toMatchObject(refused('cost'))
+  await expect(elsewhere.enqueue(named({ lane: 'api:ada', cost: 1 }))).rejects.toMatchObject(refused('key'))
+  await expect(client.query(`select sluice.enqueue('call', '{"page": 1}', owner => 'ada')`)).rejects.toMatchObject({
+    code: 'SL002',
+    message: refused('lane').message,
+  })
+  expect(await countJobs(client)).toBe(1)
+  expect(await elsewhere.enqueue(named({ lane: 'api:ada', cost: 1, key: 'page 1' }))).toMatchObject({ created: false })
+  await elsewhere.enqueue(named({ lane: 'api:ada', cost: 1, dedupe: 'none' }))
+  await client.query(`select sluice.enqueue('call', '{"page": 2}', lane => 'api:ada', cost => 2, key => 'page 2')`)
+  const { rows } = await client.query('select lane, cost, key from sluice.job order by id')
+  expect(rows).toEqual([
+    { lane: '', cost: 1, key: 'call/page 1' },
+    { lane: 'api:ada', cost: 1, key: null },
+    { lane: 'api:ada', cost: 2, key: 'call/page 2' },
+  ])
 })

@@ -17,18 +17,19 @@ export async function registerKinds(on: Executor, kinds: readonly AnyKind[]): Pr
     unique_ms: kind.uniqueForMs ?? null,
     lane: kind.lane ?? null,
     cost: kind.cost,
+    asks: kind.asks,
   }))
   await on.query(sql`
-    insert into sluice.kind as k (name, pool, priority, max_attempts, dedupe, unique_for, lane, cost)
-    select name, pool, priority, max_attempts, dedupe, unique_ms * interval '1 ms', lane, cost
+    insert into sluice.kind as k (name, pool, priority, max_attempts, dedupe, unique_for, lane, cost, asks)
+    select name, pool, priority, max_attempts, dedupe, unique_ms * interval '1 ms', lane, cost, asks
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      as x(name text, pool text, priority smallint, max_attempts smallint, dedupe text, unique_ms double precision, lane text, cost smallint)
+      as x(name text, pool text, priority smallint, max_attempts smallint, dedupe text, unique_ms double precision, lane text, cost smallint, asks text[])
     order by name
     on conflict (name) do update
     set pool = excluded.pool, priority = excluded.priority, max_attempts = excluded.max_attempts, dedupe = excluded.dedupe, unique_for = excluded.unique_for,
-        lane = excluded.lane, cost = excluded.cost
-    where (k.pool, k.priority, k.max_attempts, k.dedupe, k.unique_for, k.lane, k.cost)
-      is distinct from (excluded.pool, excluded.priority, excluded.max_attempts, excluded.dedupe, excluded.unique_for, excluded.lane, excluded.cost)`)
+        lane = excluded.lane, cost = excluded.cost, asks = excluded.asks
+    where (k.pool, k.priority, k.max_attempts, k.dedupe, k.unique_for, k.lane, k.cost, k.asks)
+      is distinct from (excluded.pool, excluded.priority, excluded.max_attempts, excluded.dedupe, excluded.unique_for, excluded.lane, excluded.cost, excluded.asks)`)
 }
 
 /** Limits of lanes by pattern. */

@@ -145,6 +145,7 @@ export function defineKind<Schema extends z.ZodType = z.ZodObject, Services = un
       lane: typeof definition.lane === 'string' ? definition.lane : breaker && `kind:${name}`,
       cost: typeof definition.cost === 'number' ? definition.cost : 1,
       breaker,
+      asks: functionsOf(definition),
       on: subscriptions(name, definition),
       module: definition.module,
       parse,
@@ -155,6 +156,10 @@ export function defineKind<Schema extends z.ZodType = z.ZodObject, Services = un
     { value: name },
   )
   return kind
+}
+
+function functionsOf({ key, lane, cost }: { key?: unknown; lane?: unknown; cost?: unknown }): string[] {
+  return Object.entries({ key, lane, cost }).flatMap(([field, value]) => (typeof value === 'function' ? [field] : []))
 }
 
 /** The database makes the jobs of subscribers, wherever the event comes from; it cannot call what was written for it in TypeScript. */
@@ -168,7 +173,7 @@ function subscriptions(
     dedupe,
   }: { on?: readonly AnyEvent[]; key?: unknown; lane?: unknown; cost?: unknown; dedupe?: DedupeMode },
 ): string[] {
-  const called = Object.entries({ key, lane, cost }).find(([, value]) => typeof value === 'function')?.[0]
+  const [called] = functionsOf({ key, lane, cost })
   if (on.length > 0 && called)
     throw new SluiceError('INVALID_OPTION', {
       field: `${name}.${called}`,

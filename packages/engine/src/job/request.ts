@@ -56,6 +56,8 @@ export interface Origins {
 /** The part of a kind that a request needs; kinds that this process does not define are named by a string. */
 export interface RequestKind {
   readonly kindName: string
+  /** What it works out for each job, by functions that only this process can call. */
+  readonly asks: readonly string[]
   check(payload: unknown): void
 }
 
@@ -115,10 +117,20 @@ export function encodeRequest(
   if (typeof request.kind !== 'string') request.kind.check(JSON.parse(payload))
   const options = request.options === undefined ? '' : encodeOptions(request.options)
   const ancestry = family === undefined ? '' : `,${JSON.stringify(family).slice(1, -1)}`
+  const asked = typeof request.kind !== 'string' && request.kind.asks.length > 0 ? ',"asked":true' : ''
   const { pool, priority, runAt, delay, lane, owner } = request.options ?? {}
   const delayed = runAt !== undefined || delay !== undefined
   const laned = lane !== undefined || owner !== undefined
-  return { kind, pool, priority, delayed, laned, payload, fields: options + ancestry, trace: request.options?.trace ?? trace }
+  return {
+    kind,
+    pool,
+    priority,
+    delayed,
+    laned,
+    payload,
+    fields: options + ancestry + asked,
+    trace: request.options?.trace ?? trace,
+  }
 }
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair. */

@@ -51,7 +51,7 @@ export function defineRun<Schema extends z.ZodType = z.ZodObject, Services = unk
   name: string,
   { plan, finalize, ...rest }: RunDefinition<Schema, Services>,
 ): RunKind<Schema> {
-  const root: Kind<Schema, Services> = defineKind(name, { ...rest, run: plan })
+  const root: Kind<Schema, Services> = ofRun(defineKind(name, { ...rest, run: plan }))
   const last = finalize && defineFinalizer<Schema, Services>(name, rest, finalize)
   const request = (payload: z.input<Schema>, options: { owner?: string } = {}): RunRequest => {
     root.parse(JSON.parse(JSON.stringify(payload ?? {})))
@@ -81,5 +81,10 @@ function defineFinalizer<Schema extends z.ZodType, Services>(
   })
   const policies = { pool, priority, retry, timeout }
   const given = Object.fromEntries(Object.entries(policies).filter(([, value]) => value !== undefined))
-  return defineKind(finalizerOf(name), { ...given, payload: summary, run: finalize as never }) as AnyKind
+  return ofRun(defineKind(finalizerOf(name), { ...given, payload: summary, run: finalize as never }) as AnyKind)
+}
+
+/** A job of it belongs to a run: enqueued by itself it would plan jobs that nobody counts. */
+function ofRun<K extends AnyKind>(kind: K): K {
+  return Object.assign(kind, { asks: ['run'] })
 }

@@ -184,3 +184,15 @@ test('[E-15] a run of another process is started by its name, finalizer included
   expect(summaries).toHaveLength(1)
   await expect(stranger.runs.start({ kind: 'nobody.knows', payload: {} })).rejects.toMatchObject({ code: 'UNKNOWN_KIND' })
 })
+
+test('[E-15] the plan and the finalizer of a run are no jobs of their own', async ({ engines, client }) => {
+  const sweep = defineRun('sweep', { plan: () => {}, finalize: () => {} })
+  const engine = engines({ runs: [sweep] })
+  await engine.migrate()
+  for (const kind of ['sweep', 'sweep.finalize']) {
+    const message = expect.stringContaining(`"${kind}" belongs to a run and is no job by itself`)
+    await expect(engine.enqueue({ kind, payload: {} })).rejects.toMatchObject({ message: expect.any(String) })
+    await expect(client.query('select sluice.enqueue($1)', [kind])).rejects.toMatchObject({ code: 'SL002', message })
+  }
+  expect((await client.query('select from sluice.job')).rowCount).toBe(0)
+})
