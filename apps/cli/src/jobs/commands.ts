@@ -56,6 +56,7 @@ export const jobs: Noun = {
         { flags: '--priority <number>', about: 'higher goes first, -1000 to 1000' },
         owner,
         { flags: '--lane <name>', about: 'what its budget is counted against' },
+        { flags: '--cost <permits>', about: 'how much of that budget one attempt takes', read: wholeNumber(1, 30_000) },
         { flags: '--pool <name>', about: 'the pool it runs in' },
         { flags: '--key <text>', about: 'dedupe key' },
         {

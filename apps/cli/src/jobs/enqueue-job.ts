@@ -2,7 +2,7 @@
  * Makes a job, and with `--wait` stays until it has ended. Where modules are configured, the payload is checked by the kind's own schema before
  * it is stored; the handler checks it again in any case.
  */
-import type { Engine, Job, JobOptions } from '@sluice/engine'
+import type { AnyKind, Engine, Job, JobOptions } from '@sluice/engine'
 import { loadModules, ping } from '@sluice/server'
 import { CommandError, exit } from '../session/exit.ts'
 import { follow } from '../session/follow.ts'
@@ -18,11 +18,12 @@ const beatMs = 2_000
 export async function enqueueJob({ session, args: [name = ''], options }: Call): Promise<number> {
   const payload = await readPayload(options['payload'] as string | undefined, session.process.stdin)
   const modules = await loadModules(await session.config())
-  const kinds = [ping, ...modules.kinds, ...modules.runs.flatMap(({ kinds }) => kinds)]
+  const kinds: AnyKind[] = [ping, ...modules.kinds, ...modules.runs.flatMap(({ kinds }) => kinds)]
   const { engine } = await session.system()
-  const kind = kinds.find(({ kindName }) => kindName === name) ?? name
+  const kind = kinds.find(({ kindName }) => kindName === name)
   session.stopsInOrder = options['wait'] === true // before there is a job: whoever interrupts is told that it goes on
-  const { id, created } = await engine.enqueue({ kind, payload, options: jobOptions(options) })
+  const wishes = jobOptions(options)
+  const { id, created } = await engine.enqueue(kind ? kind(payload, wishes) : { kind: name, payload, options: wishes })
   if (options['wait'] !== true) {
     session.output.answer({ id, created }, () =>
       created ? `Job ${id} is enqueued.` : `Job ${id} with the same key is live already.`,
@@ -36,7 +37,7 @@ export async function enqueueJob({ session, args: [name = ''], options }: Call):
 
 function jobOptions(options: Readonly<Record<string, unknown>>): JobOptions {
   const { at, priority, ...rest } = options
-  const names = ['delay', 'owner', 'lane', 'pool', 'key', 'dedupe', 'attempts'] as const
+  const names = ['delay', 'owner', 'lane', 'pool', 'key', 'dedupe', 'attempts', 'cost'] as const
   return {
     ...Object.fromEntries(names.filter((name) => rest[name] !== undefined).map((name) => [name, rest[name]])),
     ...(at === undefined ? {} : { runAt: at as Date }),

@@ -57,19 +57,50 @@ describe('[O-06] sluice jobs enqueue', () => {
   test('[O-06] hands on every option of a job', async ({ sluice, works, client }) => {
     await works({ pools: {} })
     const said = await sluice(
-      'jobs enqueue order --owner acme --lane mail:acme --key k --dedupe keep --priority -5 --attempts 9 --delay 1h --pool heavy -p {"id":1}'.split(
+      'jobs enqueue order --owner acme --lane mail:acme --cost 3 --key k --dedupe keep --priority -5 --attempts 9 --delay 1h --pool heavy -p {"id":1}'.split(
         ' ',
       ),
     )
     expect(said.code).toBe(0)
-    const { rows } = await client.query(`select owner, lane, key, priority, max_attempts, pool, state from sluice.job`)
+    const { rows } = await client.query(`select owner, lane, cost, key, priority, max_attempts, pool, state from sluice.job`)
     expect(rows).toMatchObject([
-      { owner: 'acme', lane: 'mail:acme', priority: -5, max_attempts: 9, pool: 'heavy', state: 'scheduled' },
+      { owner: 'acme', lane: 'mail:acme', cost: 3, priority: -5, max_attempts: 9, pool: 'heavy', state: 'scheduled' },
     ])
     expect(await sluice('jobs enqueue order --key k --dedupe keep -p {"id":1}'.split(' '))).toMatchObject({
       code: 0,
       out: 'Job 1 with the same key is live already.\n',
     })
+  })
+
+  test('[O-06] [E-12] a kind of a loaded module is asked for lane, cost and key; without the module they have to be given', async ({
+    sluice,
+    folder,
+    works,
+    client,
+  }) => {
+    const engine = new URL('../../../../packages/engine/dist/index.js', import.meta.url).href
+    writeFileSync(
+      join(folder, 'calls.mjs'),
+      `import { defineKind } from '${engine}'
+       const functions = { lane: ({ owner }) => 'api:' + owner, cost: ({ page }) => page, key: ({ page }) => 'page ' + page }
+       export const kinds = [defineKind('call', { ...functions, dedupe: 'keep', run: () => {} })]`,
+    )
+    writeFileSync(join(folder, 'sluice.config.json'), JSON.stringify({ load: ['./calls.mjs'] }))
+    const functions = { lane: () => 'api:ada', cost: () => 2, key: () => 'page 2' }
+    await works({ kinds: [defineKind('call', { ...functions, dedupe: 'keep', run: () => {} })], pools: {} })
+    const enqueue = ['jobs', 'enqueue', 'call', '--owner', 'ada', '-p', '{"page":2}']
+    expect(await sluice(enqueue)).toMatchObject({ code: 0 })
+    writeFileSync(join(folder, 'sluice.config.json'), '{}')
+    const refused = await sluice(enqueue)
+    expect(refused.code).not.toBe(0)
+    expect(refused.err).toContain('works out the lane of each job in its program: give `lane`')
+    const given = [...enqueue, '--lane', 'api:ada', '--cost', '2', '--key', 'page 3']
+    expect(await sluice(given)).toMatchObject({ code: 0 })
+    const { rows } = await client.query('select lane, cost, key from sluice.job order by id')
+    expect(rows).toEqual([
+      { lane: 'api:ada', cost: 2, key: 'call/page 2' },
+      { lane: 'api:ada', cost: 2, key: 'call/page 3' },
+    ])
   })
 })
 

@@ -15,9 +15,9 @@ export function lowerNext(outcome: Outcome | void): Outcome | void {
   return { ...outcome, next: outcome.next.map(lower) }
 }
 
-function lower({ kind, payload, options }: JobRequest): JobRequest {
+function lower({ kind, options, ...rest }: JobRequest): JobRequest {
   const usual = options?.priority ?? (typeof kind === 'string' ? priorities.child : (kind as AnyKind).priority)
-  return { kind, payload, options: { ...options, priority: usual - behind } }
+  return { kind, ...rest, options: { ...options, priority: usual - behind } }
 }
 
 /** What a collection is for never changes, so each is looked up once. */

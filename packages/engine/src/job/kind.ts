@@ -51,6 +51,8 @@ export interface Kind<Schema extends z.ZodType = z.ZodType, Services = unknown> 
   readonly lane: string | undefined
   readonly cost: number
   readonly breaker: { readonly after: number; readonly cooldownMs: number } | undefined
+  /** What it works out for each job, by functions that only this process can call. */
+  readonly asks: readonly string[]
   /** Names of the events it subscribes to. */
   readonly on: readonly string[]
   readonly module: URL | undefined
@@ -111,18 +113,21 @@ export function defineKind<Schema extends z.ZodType = z.ZodObject, Services = un
     const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'payload'}: ${issue.message}`).join('; ')
     throw new SluiceError('INVALID_PAYLOAD', { kind: name, issues })
   }
+  const asks = functionsOf(definition)
   const request = (payload: z.input<Schema>, options?: JobOptions): JobRequest => {
     const key = options?.key ?? definition.key?.(payload)
     const lane =
       options?.lane ?? (typeof definition.lane === 'function' ? definition.lane({ payload, owner: options?.owner }) : undefined)
     const cost = options?.cost ?? (typeof definition.cost === 'function' ? definition.cost(payload) : undefined)
-    if (key === undefined && lane === undefined && cost === undefined) return { kind, payload, ...(options ? { options } : {}) }
+    const asked = asks.length > 0 ? { asked: true as const } : {}
+    if (key === undefined && lane === undefined && cost === undefined)
+      return { kind, payload, ...(options ? { options } : {}), ...asked }
     const own = {
       ...(key === undefined ? {} : { key }),
       ...(lane === undefined ? {} : { lane }),
       ...(cost === undefined ? {} : { cost }),
     }
-    return { kind, payload, options: { ...options, ...own } }
+    return { kind, payload, options: { ...options, ...own }, ...asked }
   }
   const breaker = definition.breaker && {
     after: definition.breaker.after,
@@ -145,7 +150,7 @@ export function defineKind<Schema extends z.ZodType = z.ZodObject, Services = un
       lane: typeof definition.lane === 'string' ? definition.lane : breaker && `kind:${name}`,
       cost: typeof definition.cost === 'number' ? definition.cost : 1,
       breaker,
-      asks: functionsOf(definition),
+      asks,
       on: subscriptions(name, definition),
       module: definition.module,
       parse,

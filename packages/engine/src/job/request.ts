@@ -56,8 +56,6 @@ export interface Origins {
 /** The part of a kind that a request needs; kinds that this process does not define are named by a string. */
 export interface RequestKind {
   readonly kindName: string
-  /** What it works out for each job, by functions that only this process can call. */
-  readonly asks: readonly string[]
   check(payload: unknown): void
 }
 
@@ -65,6 +63,8 @@ export interface JobRequest {
   readonly kind: RequestKind | string
   readonly payload: unknown
   readonly options?: JobOptions
+  /** The kind was called for it: what its functions work out is in the options. */
+  readonly asked?: true
 }
 
 /** A request that was checked, its parts already as JSON text. */
@@ -117,7 +117,7 @@ export function encodeRequest(
   if (typeof request.kind !== 'string') request.kind.check(JSON.parse(payload))
   const options = request.options === undefined ? '' : encodeOptions(request.options)
   const ancestry = family === undefined ? '' : `,${JSON.stringify(family).slice(1, -1)}`
-  const asked = typeof request.kind !== 'string' && request.kind.asks.length > 0 ? ',"asked":true' : ''
+  const asked = request.asked ? ',"asked":true' : ''
   const { pool, priority, runAt, delay, lane, owner } = request.options ?? {}
   const delayed = runAt !== undefined || delay !== undefined
   const laned = lane !== undefined || owner !== undefined
