@@ -52,7 +52,7 @@ export function explain(job: Job, around: Surroundings): Explanation {
       if (job.finishedAt) return { reason: 'finished', text: `It failed and was discarded at ${job.finishedAt.toISOString()}.` }
       return {
         reason: 'failed',
-        text: `It failed after ${job.attempt} attempts: ${job.error?.message ?? 'no reason given'}. Retry or discard it.`,
+        text: `It failed after ${job.attempt === 1 ? 'one attempt' : `${job.attempt} attempts`}: ${job.error?.message ?? 'no reason given'}. Retry or discard it.`,
       }
     case 'running':
       return job.cancelRequestedAt

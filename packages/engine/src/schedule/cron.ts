@@ -77,6 +77,11 @@ function checkZone(zone: string): void {
 function fieldsOf(cron: string): string[] {
   const text = cron.trim()
   const fields = (nicknames[text.toLowerCase()] ?? text).split(/\s+/)
+  if (fields[0]?.startsWith('@'))
+    throw new SluiceError('INVALID_CRON', {
+      cron,
+      problem: `there is no such name; there are ${Object.keys(nicknames).join(', ')}`,
+    })
   if (fields.length !== 5 && fields.length !== 6)
     throw new SluiceError('INVALID_CRON', {
       cron,
