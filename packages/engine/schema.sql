@@ -1586,7 +1586,7 @@ begin
            case when d.mode is not null then sluice.dedupe_key(x.kind, x.key, x.owner, x.payload::text) end as full_key,
            case when d.due_at > at then 'scheduled' when x.kind = any(paused_kinds) then 'paused' else 'ready' end::sluice.job_state as state,
            case when k.name is null then sluice.refuse_kind(x.kind)
-                when k.asks <> '{}' and sluice.refuse_unasked(x.kind, k.asks, x.asked, x.mode, x.key, x.lane, x.cost, x.run) is not null then ''
+                when k.asks <> '{}' and sluice.refuse_unasked(x.kind, k.asks, x.asked, x.mode, x.key, x.lane, x.cost, x.run) is not null then null      -- it raises, or we go on
                 when pg_column_size(x.payload) > s.payload_bytes_max * 6      -- the client counted bytes of JSON; jsonb takes up to six times as many
                 then sluice.refuse('SL003', format('payload of a %s job is over the limit of %s bytes', x.kind, s.payload_bytes_max),
                                    'Store the data elsewhere and enqueue a reference to it.')

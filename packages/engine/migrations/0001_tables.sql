@@ -1,4 +1,5 @@
--- The tables of the engine. docs/job-lifecycle.md draws the states; ARCHITECTURE.md says why finished jobs live elsewhere.
+-- The tables of the engine, and how it refuses what does not belong into them. docs/job-lifecycle.md draws the states; ARCHITECTURE.md says why finished jobs live
+-- elsewhere.
 
 create schema if not exists sluice;
 
@@ -35,7 +36,7 @@ create table sluice.kind (
   unique_for    interval,
   lane          text collate "C",                -- `{owner}` stands for the owner of the job
   cost          smallint not null default 1 check (cost > 0),
-  asks          text[] not null default '{}',    -- what its program works out for each job: key, lane, cost; or that it is part of a run
+  asks          text[] not null default '{}',    -- what each job has to bring because the database cannot work it out: key, lane, cost, run
   registered_at timestamptz not null default sluice.now()
 );
 
@@ -198,3 +199,40 @@ begin
   end loop;
 end $$;
 select sluice.add_days((sluice.now() at time zone 'UTC')::date, 7);
+
+-- Refusals carry a code of ours, so that clients of every language can tell them apart: SL001 unknown kind, SL002 bad argument, SL003 too large.
+create function sluice.refuse(code text, message text, hint text) returns text
+language plpgsql
+as $$ begin raise exception using errcode = code, message = message, hint = hint; end $$;
+
+create function sluice.refuse_kind(name text) returns text
+language sql volatile
+as $$ select sluice.refuse('SL001', format('unknown kind "%s"', name),
+                           'Start a process that defines this kind once (it registers the kind), or correct the name.') $$;
+
+create function sluice.refuse_trace(trace text) returns text
+language sql volatile
+as $$ select sluice.refuse('SL002', 'trace must be a W3C traceparent', 'Like 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01, or leave it out.')
+      where trace !~ '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' $$;
+
+-- What a kind works out by functions is TypeScript: whoever cannot call them has to give what they would answer, or a job would slip past its key, its lane and
+-- its budget. `asked`: they were called, and what is missing they left out. Plan and finalizer are jobs of their run or none.
+create function sluice.refuse_unasked(kind text, asks text[], asked boolean, mode text, key text, lane text, cost integer, run bigint) returns text
+language plpgsql
+as $$
+declare
+  missing text := case when 'run' = any(asks) and run is null then 'run'
+                       when asked then null
+                       when 'lane' = any(asks) and lane is null then 'lane'
+                       when 'cost' = any(asks) and cost is null then 'cost'
+                       when 'key' = any(asks) and key is null and mode is distinct from 'none' then 'key' end;
+begin
+  if missing = 'run' then
+    perform sluice.refuse('SL002', format('"%s" belongs to a run and is no job by itself: start the run, with `sluice runs start` or runs.start()', kind),
+                          'A run has one start and one end, which a job has not.');
+  elsif missing is not null then
+    perform sluice.refuse('SL002', format('kind "%s" works out the %s of each job in its program: give `%s`, or enqueue where the kind is defined', kind, missing, missing),
+                          'Without it the job would slip past what the kind promises.');
+  end if;
+  return null;
+end $$;

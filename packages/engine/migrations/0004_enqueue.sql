@@ -1,42 +1,5 @@
 -- Putting jobs in: one by one from any language, many at once from the TypeScript client. Both join the caller's transaction.
 
--- Refusals carry a code of ours, so that clients of every language can tell them apart: SL001 unknown kind, SL002 bad argument, SL003 too large.
-create function sluice.refuse(code text, message text, hint text) returns text
-language plpgsql
-as $$ begin raise exception using errcode = code, message = message, hint = hint; end $$;
-
-create function sluice.refuse_kind(name text) returns text
-language sql volatile
-as $$ select sluice.refuse('SL001', format('unknown kind "%s"', name),
-                           'Start a process that defines this kind once (it registers the kind), or correct the name.') $$;
-
-create function sluice.refuse_trace(trace text) returns text
-language sql volatile
-as $$ select sluice.refuse('SL002', 'trace must be a W3C traceparent', 'Like 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01, or leave it out.')
-      where trace !~ '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' $$;
-
--- A function of a kind is TypeScript: whoever cannot call it has to give what it would answer, or a job would slip past its key, its lane and its budget.
--- `asked`: the caller did. The first job of a run and its finalizer are jobs of that run or none.
-create function sluice.refuse_unasked(kind text, asks text[], asked boolean, mode text, key text, lane text, cost integer, run bigint) returns text
-language plpgsql
-as $$
-declare
-  missing text := case when 'run' = any(asks) and run is null then 'run'
-                       when asked then null
-                       when 'lane' = any(asks) and lane is null then 'lane'
-                       when 'cost' = any(asks) and cost is null then 'cost'
-                       when 'key' = any(asks) and key is null and mode is distinct from 'none' then 'key' end;
-begin
-  if missing = 'run' then
-    perform sluice.refuse('SL002', format('"%s" belongs to a run and is no job by itself: start the run, with `sluice runs start` or runs.start()', kind),
-                          'A run has one start and one end, which a job has not.');
-  elsif missing is not null then
-    perform sluice.refuse('SL002', format('kind "%s" works out the %s of each job in its program: give `%s`, or enqueue where the kind is defined', kind, missing, missing),
-                          'Without it the job would slip past what the kind promises.');
-  end if;
-  return null;
-end $$;
-
 -- Smaller rank goes first. A job can be overtaken only by jobs that became ready less than (difference of priority x step) after it.
 create function sluice.rank(ready_at timestamptz, priority integer, step_ms integer) returns bigint
 language sql stable
@@ -262,7 +225,7 @@ begin
            case when d.mode is not null then sluice.dedupe_key(x.kind, x.key, x.owner, x.payload::text) end as full_key,
            case when d.due_at > at then 'scheduled' when x.kind = any(paused_kinds) then 'paused' else 'ready' end::sluice.job_state as state,
            case when k.name is null then sluice.refuse_kind(x.kind)
-                when k.asks <> '{}' and sluice.refuse_unasked(x.kind, k.asks, x.asked, x.mode, x.key, x.lane, x.cost, x.run) is not null then ''
+                when k.asks <> '{}' and sluice.refuse_unasked(x.kind, k.asks, x.asked, x.mode, x.key, x.lane, x.cost, x.run) is not null then null      -- it raises, or we go on
                 when pg_column_size(x.payload) > s.payload_bytes_max * 6      -- the client counted bytes of JSON; jsonb takes up to six times as many
                 then sluice.refuse('SL003', format('payload of a %s job is over the limit of %s bytes', x.kind, s.payload_bytes_max),
                                    'Store the data elsewhere and enqueue a reference to it.')

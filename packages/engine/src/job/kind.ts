@@ -51,7 +51,7 @@ export interface Kind<Schema extends z.ZodType = z.ZodType, Services = unknown> 
   readonly lane: string | undefined
   readonly cost: number
   readonly breaker: { readonly after: number; readonly cooldownMs: number } | undefined
-  /** What it works out for each job, by functions that only this process can call. */
+  /** What each job has to bring because the database cannot work it out: the answers of functions, or the run it is part of. */
   readonly asks: readonly string[]
   /** Names of the events it subscribes to. */
   readonly on: readonly string[]
