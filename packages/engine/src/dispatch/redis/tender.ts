@@ -21,7 +21,7 @@ export interface TenderOptions {
   readonly database: Database
   readonly clock: Clock
   readonly client: () => Client
-  readonly carrier: Carrier
+  readonly carrier: Pick<Carrier, 'refill' | 'bring' | 'ask'>
   /** Groups that are gone are made again. */
   readonly prepare: () => Promise<void>
   readonly refuse: (refused: readonly Refused[]) => Promise<void>
@@ -112,30 +112,41 @@ export class Tender {
 
   lookNow({ last = false } = {}): Promise<void> {
     if (this.#resting || !this.#leads) return Promise.resolve()
+    if (this.#looking) {
+      this.#again = true
+      return this.#looking
+    }
+    // One that was asked for and has not begun yet is this one.
+    const asked = !last || this.#soon !== undefined
     this.#soon?.cancel()
     this.#soon = undefined
     this.#last?.cancel()
-    // What was taken just now and is ready all the same can be told apart only later.
-    this.#last = last ? undefined : this.#options.clock.after(untouchedMs + slackMs, () => void this.lookNow({ last: true }))
-    this.#looking ??= this.#look().finally(() => {
+    this.#looking = this.#look().then((handedOut) => {
       this.#looking = undefined
-      if (this.#again && this.#leads) this.look()
+      if (this.#again) this.look()
+      // What was taken or touched just now and is ready all the same can be told apart only later; so can what was handed out again, maybe to one that
+      // has died in its read.
+      else if ((asked || handedOut > 0) && this.#leads)
+        this.#last = this.#options.clock.after(untouchedMs + slackMs, () => void this.lookNow({ last: true }))
       this.#again = false
     })
     return this.#looking
   }
 
-  async #look(): Promise<void> {
+  /** Answers how many were handed out again. */
+  async #look(): Promise<number> {
     const { clock, carrier, pool } = this.#options
     const startMs = clock.monotonic()
     let more = false
+    let handedOut = 0
     await this.#act(async () => {
       more = await carrier.refill(pool)
-      await this.#takeOver()
+      handedOut = await this.#takeOver()
     })
     const endMs = clock.monotonic()
     // Of a long queue only the front was brought: when it runs out, somebody waits.
     this.#notBeforeMs = endMs + (more ? gapMsMin : Math.min(gapMsMax, Math.max(gapMsMin, (endMs - startMs) * 2)))
+    return handedOut
   }
 
   async #hold(): Promise<void> {
@@ -168,13 +179,22 @@ export class Tender {
     }
   }
 
-  /** Entries that nobody has touched for a while: PostgreSQL says whether somebody still works on them. */
-  async #takeOver(): Promise<void> {
-    const { client, prefix, holder, lockMs, database, refuse, carrier, onTakenOver } = this.#options
+  /** Entries that nobody has touched for a while: PostgreSQL says whether somebody still works on them. What was looked at is touched, so each is met once. */
+  async #takeOver(): Promise<number> {
+    const { client, prefix, holder, lockMs } = this.#options
+    let handedOut = 0
     const args = [`leader:${holder}`, Math.min(lockMs / 2, untouchedMs), takeOverBatch]
-    const rows = await runScript<[number, string, string][]>(client(), 'take-over', prefix, args)
-    if (rows.length === 0) return
-    const entries: Entry[] = rows.map(([priorityClass, entry, id]) => ({ id: Number(id), priorityClass, entry }))
+    for (let found = takeOverBatch; found >= takeOverBatch && this.#leads; ) {
+      const rows = await runScript<[number, string, string][]>(client(), 'take-over', prefix, args)
+      found = rows.length
+      if (found > 0)
+        handedOut += await this.#judge(rows.map(([priorityClass, entry, id]) => ({ id: Number(id), priorityClass, entry })))
+    }
+    return handedOut
+  }
+
+  async #judge(entries: readonly Entry[]): Promise<number> {
+    const { client, prefix, database, refuse, carrier, onTakenOver } = this.#options
     const states = await statesOf(
       database,
       entries.map(({ id }) => id),
@@ -186,9 +206,11 @@ export class Tender {
     await refuse(refused)
     await carrier.bring(entries.filter(({ id }) => states.get(id) === 'scheduled').map(({ id }) => id))
     const again = refused.filter(({ what }) => what === 'again').length
-    if (again === 0) return
-    onTakenOver(again)
-    await client().incrby(`${prefix}taken-over`, again)
+    if (again > 0) {
+      onTakenOver(again)
+      await client().incrby(`${prefix}taken-over`, again)
+    }
+    return again
   }
 
   async #act(deed: () => Promise<void>): Promise<void> {
