@@ -126,7 +126,7 @@ create table sluice.job_ledger (
 CREATE INDEX job_ledger_canceled ON ONLY sluice.job_ledger USING btree (id) WHERE (state = 'canceled'::sluice.job_state);
 CREATE INDEX job_ledger_failed ON ONLY sluice.job_ledger USING btree (id) WHERE (state = 'failed'::sluice.job_state);
 CREATE INDEX job_ledger_id ON ONLY sluice.job_ledger USING btree (id);
-CREATE INDEX job_ledger_tree ON ONLY sluice.job_ledger USING btree (root, id) WHERE (root IS NOT NULL);
+CREATE INDEX job_ledger_tree ON ONLY sluice.job_ledger USING btree (root, id) WHERE ((root IS NOT NULL) AND ((run IS NULL) OR (parent <> root)));
 
 create table sluice.job_log (
   id bigint not null,
@@ -262,6 +262,8 @@ create table sluice.run (
   root_job bigint,
   finalizer text collate "C",
   finalizer_job bigint,
+  root_children int8range,
+  finalizer_children int8range,
   total integer not null default 0,
   pending integer not null default 0,
   succeeded integer not null default 0,
@@ -681,6 +683,17 @@ begin
   keys := array(select l.key from sluice.lane l where l.owner = in_name and l.shut);
   perform sluice.wake(sluice.reopen(keys) || array['turn:*', 'ready:*'], (select o.hold_until from sluice.owner o where o.name = in_name and o.hold_until > sluice.now()));
 end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.children_of(top bigint)
+ RETURNS int8range
+ LANGUAGE sql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET jit TO 'off'
+AS $function$
+  select case top when r.root_job then r.root_children when r.finalizer_job then r.finalizer_children end
+  from sluice.run r where r.id = (select j.run from sluice.any_job j where j.id = top) $function$;
 
 CREATE OR REPLACE FUNCTION sluice.claim(in_pool text, in_worker bigint, slots integer, since bigint, unknown_kinds text[])
  RETURNS TABLE(id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint, owner text, root bigint, created_ms double precision, run bigint, event bigint, priority smallint, trace text)
@@ -1239,10 +1252,15 @@ AS $function$
   from sluice.run r
   cross join lateral (
     select s.kind, s.state, s.created_at
-    from unnest(array[r.finalizer_job, r.root_job]) with ordinality as t(root, n)
+    from unnest(array[r.finalizer_job, r.root_job], array[r.finalizer_children, r.root_children]) as t(root, children)
     cross join lateral (
-      (select j.kind, j.state, j.created_at from sluice.any_job j where j.root >= t.root and (j.root, j.id) <= (t.root, 9223372036854775807)
+      (select j.kind, j.state, j.created_at from sluice.any_job j
+       where j.root >= t.root and (j.root, j.id) <= (t.root, 9223372036854775807) and (j.root, j.id) >= (t.root, coalesce(upper(t.children), 0))
+         and j.root is not null and (j.run is null or j.parent <> j.root)
        order by j.root desc, j.id desc limit look)
+      union all
+      (select j.kind, j.state, j.created_at from sluice.any_job j where j.id >= lower(t.children) and j.id < upper(t.children) and j.parent = t.root
+       order by j.id desc limit look)
       union all select j.kind, j.state, j.created_at from sluice.any_job j where j.id = t.root) s
     limit look) x
   where r.id = in_run
@@ -1365,8 +1383,12 @@ begin
       pending = r.pending + c.added - c.succeeded - c.failed - c.canceled,
       succeeded = r.succeeded + c.succeeded,
       failed = r.failed + c.failed,
-      canceled = r.canceled + c.canceled
-  from (select k.run, coalesce((added ->> k.run::text)::integer, 0) as added,
+      canceled = r.canceled + c.canceled,
+      root_children = case when r.root_job = any(jobs) then c.children else r.root_children end,
+      finalizer_children = case when r.finalizer_job = any(jobs) then c.children else r.finalizer_children end
+  from (select k.run, coalesce((added #>> array[k.run::text, 'jobs'])::integer, 0) as added,
+               case when added ? k.run::text
+                    then int8range((added #>> array[k.run::text, 'first'])::bigint, (added #>> array[k.run::text, 'last'])::bigint, '[]') end as children,
                coalesce(sum(e.jobs) filter (where e.state = 'succeeded'), 0)::integer as succeeded,
                coalesce(sum(e.jobs) filter (where e.state = 'failed'), 0)::integer as failed,
                coalesce(sum(e.jobs) filter (where e.state = 'canceled'), 0)::integer as canceled
@@ -1979,9 +2001,11 @@ declare
   only_live boolean := coalesce((filter ->> 'live')::boolean, false);   -- not those that were discarded
   answer_bytes_max constant integer := 8388608;
   search_bytes_max constant integer := 67108864;
-  trees bigint[] := case when of_tree is not null then array[of_tree, -of_tree]
-                         when of_run is not null then (select array_remove(array[r.finalizer_job, -r.finalizer_job, r.root_job, -r.root_job], null)
-                                                       from sluice.run r where r.id = of_run) end;
+  trees bigint[] := case when of_tree is not null then array[of_tree]
+                         when of_run is not null then (select array_remove(array[r.finalizer_job, r.root_job], null) from sluice.run r where r.id = of_run) end;
+  top bigint;
+  part text;
+  children int8range;
   running record;
   rows refcursor;
   one sluice.any_job;
@@ -2012,14 +2036,22 @@ begin
   loop
     fetch rows into one;
     if not found then
-      exit when coalesce(trees, '{}') = '{}';
+      exit when coalesce(part, 'root') = 'root' and coalesce(trees, '{}') = '{}';
       close rows;
-      if trees[1] > 0 then
-        open rows for select j.* from sluice.any_job j where j.root >= trees[1] and (j.root, j.id) < (trees[1], before) order by j.root desc, j.id desc;
+      part := case part when 'below' then 'children' when 'children' then 'root' else 'below' end;
+      if part = 'below' then
+        top := trees[1];
+        trees := trees[2:];
+        children := sluice.children_of(top);
+        open rows for select j.* from sluice.any_job j
+                      where j.root >= top and (j.root, j.id) < (top, before) and (j.root, j.id) >= (top, coalesce(upper(children), 0))
+                        and j.root is not null and (j.run is null or j.parent <> j.root)
+                      order by j.root desc, j.id desc;
+      elsif part = 'children' then
+        open rows for select j.* from sluice.any_job j where j.id >= lower(children) and j.id < least(upper(children), before) order by j.id desc;
       else
-        open rows for select j.* from sluice.any_job j where j.id = -trees[1] and j.id < before;
+        open rows for select j.* from sluice.any_job j where j.id = top and j.id < before;
       end if;
-      trees := trees[2:];
       continue;
     end if;
     if found_jobs >= page or looked >= look or answer_bytes > answer_bytes_max or search_bytes > search_bytes_max then
@@ -2030,6 +2062,7 @@ begin
     before := one.id;
     looked_until := one.created_at;
     if with_payload is not null then search_bytes := search_bytes + pg_column_size(one.payload); end if;
+    continue when part = 'children' and one.parent is distinct from top;
     if (one.live or not only_live) and (states is null or one.state = any(states)) and (in_kind is null or one.kind = in_kind) and (in_pool is null or one.pool = in_pool)
        and (in_lane is null or one.lane = in_lane) and (of_owner is null or one.owner = of_owner) and (of_run is null or one.run = of_run)
        and (with_error is null or one.fingerprint = with_error) and (with_payload is null or one.payload @> with_payload) then
@@ -2998,6 +3031,7 @@ CREATE OR REPLACE FUNCTION sluice.run_tree(in_run bigint, in_part integer, after
 AS $function$
 declare
   roots bigint[] := (select array[r.root_job, r.finalizer_job] from sluice.run r where r.id = in_run);
+  children int8range;
   top bigint;
   n integer;
 begin
@@ -3007,8 +3041,16 @@ begin
     return query select part, j from sluice.any_job j where j.id = top and j.id > after;
     get diagnostics n = row_count;
     page := page - n;
+    children := sluice.children_of(top);
     return query
-    select part, j from sluice.any_job j where j.root <= top and (j.root, j.id) > (top, after) order by j.root, j.id limit page;
+    select part, j from sluice.any_job j where j.id >= greatest(lower(children), after + 1) and j.id < upper(children) and j.parent = top order by j.id limit page;
+    get diagnostics n = row_count;
+    page := page - n;
+    exit when page <= 0;
+    return query
+    select part, j from sluice.any_job j
+    where j.root <= top and (j.root, j.id) > (top, greatest(after, upper(children) - 1)) and j.root is not null and (j.run is null or j.parent <> j.root)
+    order by j.root, j.id limit page;
     get diagnostics n = row_count;
     page := page - n;
     exit when page <= 0;

@@ -32,17 +32,22 @@ const test = base.extend<Fixtures>({
   },
 })
 
-/** Finished jobs over all days, then live ones; every fourth belongs to a run of 1,000 ids. */
+/**
+ * Finished jobs over all days, then live ones; every fourth belongs to a run of 1,000 ids. The first half of those came of its first job, the second half
+ * of others of the run.
+ */
 async function fill(client: pg.Client, finished: number, live: number): Promise<void> {
-  const family = `case when n % 4 = 0 then n / 1000 + 1 end, case when n % 4 = 0 and n % 1000 > 0 then n / 1000 * 1000 end`
+  const inTree = 'n % 4 = 0 and n % 1000 > 0'
+  const family = `case when n % 4 = 0 then n / 1000 + 1 end, case when ${inTree} then n / 1000 * 1000 end,
+                  case when ${inTree} then case when n % 1000 <= 500 then n / 1000 * 1000 else n - 4 end end`
   await client.query(
-    `insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, run, root, attempt, fence, created_at, finished_at)
+    `insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, run, root, parent, attempt, fence, created_at, finished_at)
      select n, 'k' || n % 20, 'light', '', 'o' || n % 5000, case when n % 500 = 0 then 'canceled' when n % 501 = 0 then 'failed' else 'succeeded' end::sluice.job_state,
             0, jsonb_build_object('n', n), ${family}, 1, 1, at, at
      from (select n, now() - interval '${days - 1} days' + n * (interval '${days - 1} days' / ${finished}) as at from generate_series(1, ${finished}) n) x`,
   )
   await client.query(
-    `insert into sluice.job (id, kind, pool, state, shelf, rank, payload, max_attempts, created_at, run, root, run_at, worker, owner, error)
+    `insert into sluice.job (id, kind, pool, state, shelf, rank, payload, max_attempts, created_at, run, root, parent, run_at, worker, owner, error)
      select n, 'k' || n % 20, 'light', state, sluice.shelf_of(state), n, jsonb_build_object('n', n), 5, now(), ${family},
             case when state = 'scheduled' then now() end, case when state = 'running' then 1 end, 'o' || n % 5000,
             case when state = 'failed' then '{"message": "no"}'::jsonb end
@@ -50,8 +55,9 @@ async function fill(client: pg.Client, finished: number, live: number): Promise<
            from generate_series(${finished + 1}, ${finished + live}) n) x`,
   )
   await client.query(
-    `insert into sluice.run (id, kind, owner, state, trigger, payload, root_job)
-     select n, 'r' || n % 7, 'o' || n, (array['completed', 'failed', 'canceled', 'created'])[1 + n % 4], 't', '{}', (n - 1) * 1000
+    `insert into sluice.run (id, kind, owner, state, trigger, payload, root_job, root_children)
+     select n, 'r' || n % 7, 'o' || n, (array['completed', 'failed', 'canceled', 'created'])[1 + n % 4], 't', '{}', (n - 1) * 1000,
+            int8range((n - 1) * 1000 + 4, (n - 1) * 1000 + 500, '[]')
      from generate_series(1, ${Math.ceil((finished + live) / 1000)}) n`,
   )
   await client.query(
@@ -59,9 +65,9 @@ async function fill(client: pg.Client, finished: number, live: number): Promise<
   )
 }
 
-const jobs = (filter: object): [string, unknown[]] => [
+const jobs = (filter: object, before: number | null = null): [string, unknown[]] => [
   'select * from sluice.list_jobs($1::jsonb, $2, $3, $4)',
-  [JSON.stringify(filter), null, page, look],
+  [JSON.stringify(filter), before, page, look],
 ]
 /** With what is shown of each: of one that has not begun, whether its first job has. */
 const runs = (filter: object): [string, unknown[]] => [
@@ -82,6 +88,8 @@ const lists: [name: string, statement: [string, unknown[]], most: number][] = [
   ['running jobs', jobs({ states: ['running'] }), look + 1],
   ['jobs of a run', jobs({ run: 3 }), page + 1],
   ['jobs of a tree', jobs({ tree: 2000 }), page + 1],
+  ['jobs of a run among strangers', jobs({ run: 3 }, 2450), 4 * page + 10],
+  ['jobs of a tree among strangers', jobs({ tree: 2000 }, 2450), 4 * page + 10],
   ['jobs of a group of dead letters', jobs({ states: ['failed'], error: '0000000000000000' }), look + 1],
   ['jobs of a kind', jobs({ kind: 'k3' }), 20 * page + 20],
   ['jobs of an owner nobody knows', jobs({ owner: 'nobody' }), look + 1],
@@ -96,7 +104,7 @@ const lists: [name: string, statement: [string, unknown[]], most: number][] = [
   ['closed lanes', lanes(null, true), 2 * page + 1],
   ['lanes of an owner', lanes('o3', null), page + 1],
   ['groups of dead letters', ['select * from sluice.dead_letters($1, $2, $3)', [null, page, look]], look + 1],
-  ['the tree of a run', ['select * from sluice.run_tree($1, 0, 0, $2)', [3, page]], page + 1],
+  ['the tree of a run', ['select * from sluice.run_tree($1, 0, 0, $2)', [3, page]], 4 * page + 10],
   ['the counts of a run', ['select * from sluice.count_run($1, $2)', [3, look]], look + 1],
   ['the counts of jobs', ['select * from sluice.count_jobs($1)', [look]], look + 1],
   ['the counts of runs', ['select * from sluice.count_runs($1)', [look]], look + 1],

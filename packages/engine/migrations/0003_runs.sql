@@ -11,6 +11,8 @@ create table sluice.run (
   root_job      bigint,
   finalizer     text collate "C",                -- the kind that ends the run; null = none
   finalizer_job bigint,
+  root_children int8range,                       -- ids of what its first job brought about, and between them ids of strangers; see sluice.children_of
+  finalizer_children int8range,
   total         integer not null default 0,
   pending       integer not null default 0 check (pending >= 0),
   succeeded     integer not null default 0,
@@ -90,7 +92,7 @@ begin
   return made.id;
 end $$;
 
--- Jobs of runs ended, and others came (`added`: how many, by run). Whoever brings a run's count to nothing starts its finalizer, or completes it.
+-- Jobs of runs ended, and others came (`added`: by run, how many `jobs` and the `first` and `last` of their ids). Whoever brings a run's count to nothing starts its finalizer, or completes it.
 create function sluice.end_in_runs(ended sluice.run_end[], added jsonb) returns void
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan
@@ -114,8 +116,12 @@ begin
       pending = r.pending + c.added - c.succeeded - c.failed - c.canceled,
       succeeded = r.succeeded + c.succeeded,
       failed = r.failed + c.failed,
-      canceled = r.canceled + c.canceled
-  from (select k.run, coalesce((added ->> k.run::text)::integer, 0) as added,
+      canceled = r.canceled + c.canceled,
+      root_children = case when r.root_job = any(jobs) then c.children else r.root_children end,
+      finalizer_children = case when r.finalizer_job = any(jobs) then c.children else r.finalizer_children end
+  from (select k.run, coalesce((added #>> array[k.run::text, 'jobs'])::integer, 0) as added,
+               case when added ? k.run::text
+                    then int8range((added #>> array[k.run::text, 'first'])::bigint, (added #>> array[k.run::text, 'last'])::bigint, '[]') end as children,
                coalesce(sum(e.jobs) filter (where e.state = 'succeeded'), 0)::integer as succeeded,
                coalesce(sum(e.jobs) filter (where e.state = 'failed'), 0)::integer as failed,
                coalesce(sum(e.jobs) filter (where e.state = 'canceled'), 0)::integer as canceled

@@ -51,6 +51,7 @@ language plpgsql stable
 as $$
 declare
   roots bigint[] := (select array[r.root_job, r.finalizer_job] from sluice.run r where r.id = in_run);
+  children int8range;
   top bigint;
   n integer;
 begin
@@ -60,8 +61,16 @@ begin
     return query select part, j from sluice.any_job j where j.id = top and j.id > after;
     get diagnostics n = row_count;
     page := page - n;
+    children := sluice.children_of(top);
     return query
-    select part, j from sluice.any_job j where j.root <= top and (j.root, j.id) > (top, after) order by j.root, j.id limit page;
+    select part, j from sluice.any_job j where j.id >= greatest(lower(children), after + 1) and j.id < upper(children) and j.parent = top order by j.id limit page;
+    get diagnostics n = row_count;
+    page := page - n;
+    exit when page <= 0;
+    return query
+    select part, j from sluice.any_job j
+    where j.root <= top and (j.root, j.id) > (top, greatest(after, upper(children) - 1)) and j.root is not null and (j.run is null or j.parent <> j.root)
+    order by j.root, j.id limit page;
     get diagnostics n = row_count;
     page := page - n;
     exit when page <= 0;
@@ -78,10 +87,15 @@ as $$
   from sluice.run r
   cross join lateral (
     select s.kind, s.state, s.created_at
-    from unnest(array[r.finalizer_job, r.root_job]) with ordinality as t(root, n)
+    from unnest(array[r.finalizer_job, r.root_job], array[r.finalizer_children, r.root_children]) as t(root, children)
     cross join lateral (
-      (select j.kind, j.state, j.created_at from sluice.any_job j where j.root >= t.root and (j.root, j.id) <= (t.root, 9223372036854775807)
+      (select j.kind, j.state, j.created_at from sluice.any_job j
+       where j.root >= t.root and (j.root, j.id) <= (t.root, 9223372036854775807) and (j.root, j.id) >= (t.root, coalesce(upper(t.children), 0))
+         and j.root is not null and (j.run is null or j.parent <> j.root)
        order by j.root desc, j.id desc limit look)
+      union all
+      (select j.kind, j.state, j.created_at from sluice.any_job j where j.id >= lower(t.children) and j.id < upper(t.children) and j.parent = t.root
+       order by j.id desc limit look)
       union all select j.kind, j.state, j.created_at from sluice.any_job j where j.id = t.root) s
     limit look) x
   where r.id = in_run

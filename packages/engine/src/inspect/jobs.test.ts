@@ -165,7 +165,8 @@ test('[O-03] a tree and a run give all of their jobs, live and finished, and nob
   const { inspect } = engines()
   await inspect.jobs()
   await client.query(
-    `insert into sluice.run (id, kind, state, trigger, payload, root_job, finalizer_job) values (7, 'r', 'running', 't', '{}', 1, 20)`,
+    `insert into sluice.run (id, kind, state, trigger, payload, root_job, root_children, finalizer_job, finalizer_children)
+     values (7, 'r', 'running', 't', '{}', 1, '[2,5]', 20, '[21,21]')`,
   )
   const columns = 'id, kind, pool, lane, owner, state, payload, parent, root, run'
   const finished = (id: number, root: string, run: string) =>

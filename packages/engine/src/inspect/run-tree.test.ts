@@ -53,6 +53,61 @@ test('[O-05] the tree of a run has its jobs, parents before children, the finali
   expect(await engine.inspect.runTree(id + 100)).toEqual({ items: [], next: undefined })
 })
 
+test('[O-03] [O-05] a run and its trees are whole when strangers came between its jobs, all of them finished', async ({
+  engines,
+  client,
+}) => {
+  const stranger = defineKind('stranger', { payload: z.object({ n: z.number() }), run: () => {} })
+  const report = defineKind('report', { payload: z.object({ n: z.number() }), run: () => {} })
+  const busy = defineRun('busy', {
+    plan: () => done({ next: Array.from({ length: 300 }, (_, n) => (n < 10 ? branch({ n: n + 10 }) : leaf({ n: n + 10 }))) }),
+    finalize: () => done({ next: [1, 2, 3].map((n) => report({ n })) }),
+  })
+  const engine = engines({ kinds: [leaf, branch, stranger, report], runs: [busy] })
+  await engine.start()
+  const started = await Promise.all(['a', 'b', 'c'].map((owner) => engine.runs.start(busy({}, { owner }))))
+  for (let at = 0; at < 20; at++) await engine.enqueueMany(Array.from({ length: 50 }, (_, n) => stranger({ n: at * 50 + n })))
+  await eventually(async () => {
+    const { rows } = await client.query('select count(*)::int as jobs from sluice.job')
+    return rows[0].jobs === 0
+  })
+  const whole = async (filter: { run: number } | { tree: number }): Promise<number[]> => {
+    const found = []
+    for (let cursor: string | undefined; ; ) {
+      const page = await engine.inspect.jobs(filter, { limit: 70, ...(cursor === undefined ? {} : { cursor }) })
+      found.push(...page.items)
+      cursor = page.next
+      if (cursor === undefined) return found.map(({ id }) => id)
+    }
+  }
+  const truth = async (where: string, value: number): Promise<number[]> => {
+    const { rows } = await client.query(`select id::int from sluice.job_ledger where ${where} order by id desc`, [value])
+    return rows.map(({ id }) => id)
+  }
+  for (const { id } of started) {
+    const { rootJob, finalizerJob } = (await engine.runs.find(id))!
+    const all = await truth('run = $1', id)
+    expect(all).toHaveLength(1 + 300 + 20 + 1 + 3)
+    expect(await whole({ run: id })).toEqual(all)
+    expect(await whole({ tree: rootJob })).toEqual(await truth('$1 in (id, root)', rootJob))
+    expect(await whole({ tree: finalizerJob! })).toEqual(await truth('$1 in (id, root)', finalizerJob!))
+    const tree = []
+    for (let cursor: string | undefined; ; ) {
+      const page = await engine.inspect.runTree(id, { limit: 70, ...(cursor === undefined ? {} : { cursor }) })
+      tree.push(...page.items)
+      cursor = page.next
+      if (cursor === undefined) break
+    }
+    expect(tree.map((job) => job.id)).toEqual(all.toReversed())
+    // All but the finalizer.
+    expect(await engine.inspect.runProgress(id)).toMatchObject({ done: 1, looked: { rows: 324, until: undefined } })
+  }
+  const { rows } = await client.query(
+    'select count(*)::int as entries from sluice.job_ledger where root is not null and (run is null or parent <> root)',
+  )
+  expect(rows[0].entries).toBe(3 * 20)
+})
+
 test('[O-05] the progress of a run counts its jobs by kind and state', async ({ engines, client }) => {
   const engine = engines({ kinds: [leaf, branch], runs: [grow] })
   await engine.start()

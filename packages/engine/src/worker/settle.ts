@@ -74,12 +74,19 @@ export async function settle(
   return read(rows, said)
 }
 
+/** What was added to a run: how many, and the range of their ids. */
+export interface Added {
+  readonly jobs: number
+  readonly first: number
+  readonly last: number
+}
+
 /** Counts ends and children in their lanes and runs; last in the transaction, because these rows are shared. */
 export async function countEnds(
   database: Database,
   on: pg.ClientBase,
   { inLanes, inRuns, said }: Settled,
-  added: ReadonlyMap<number, number>,
+  added: ReadonlyMap<number, Added>,
 ): Promise<void> {
   if (inLanes === null && inRuns === null && added.size === 0) return
   const children = added.size > 0 ? JSON.stringify(Object.fromEntries(added)) : null

@@ -24,7 +24,7 @@ import type { Probe } from '../support/fail-point.ts'
 import type { Log } from '../support/log.ts'
 import type { Witness } from '../support/witness.ts'
 import type { Verdict } from './judge.ts'
-import { countEnds, type Ended, lockClaim, settle } from './settle.ts'
+import { type Added, countEnds, type Ended, lockClaim, settle } from './settle.ts'
 import { tellEnds } from './tell-ends.ts'
 
 export interface SettlerOptions {
@@ -179,9 +179,11 @@ export class Settler {
       const limits = { payloadBytesMax: payloadBytesMax() }
       const children = parents.map(({ claim, trace, request }) => encodeRequest(request, limits, familyOf(claim, trace)))
       const enqueued = await enqueueOn(client, children, !announced)
-      const added = new Map<number, number>()
-      for (const [at, { claim }] of parents.entries())
-        if (claim.run !== undefined && enqueued[at]?.created) added.set(claim.run, (added.get(claim.run) ?? 0) + 1)
+      const added = new Map<number, Added>()
+      for (const [at, { claim }] of parents.entries()) {
+        const child = enqueued[at]
+        if (claim.run !== undefined && child?.created) added.set(claim.run, withOne(added.get(claim.run), child.id))
+      }
       const events = succeeded.flatMap(({ claim, trace, publish = [] }) =>
         publish.map((request) => encodeEvent(request, limits, originOf(claim, trace))),
       )
@@ -234,6 +236,11 @@ export class Settler {
 /** Jobs to come or events to publish. */
 function hasConsequences({ verdict }: Ended): boolean {
   return verdict.outcome === 'done' && (verdict.next !== undefined || verdict.publish !== undefined)
+}
+
+function withOne(added: Added | undefined, id: number): Added {
+  if (!added) return { jobs: 1, first: id, last: id }
+  return { jobs: added.jobs + 1, first: Math.min(added.first, id), last: Math.max(added.last, id) }
 }
 
 function familyOf({ id, root, run, event, trace: own }: Claim, trace = own): Origins {
