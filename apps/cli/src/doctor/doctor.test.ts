@@ -1,12 +1,13 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Health, SeenWorker } from '@sluice/engine'
+import type { Health, SeenPool, SeenWorker } from '@sluice/engine'
 import type { ApiKey } from '@sluice/server'
 import { ping } from '@sluice/server'
 import { describe, expect } from 'vitest'
 import { eventually, test } from '../../../../test/support/sluice.ts'
 import { type Finding, judgeHealth, judgeKeys, judgeMasterKey, judgeSpace, sizeOf } from './findings.ts'
 import { judgeModules } from './judge-modules.ts'
+import { judgePools } from './judge-pools.ts'
 
 const now = new Date(0)
 const well: Health = {
@@ -125,6 +126,24 @@ describe('[O-06] what the facts mean', () => {
     const finding = judgeModules(configured, live)
     expect(finding).toMatchObject({ state, text })
     expect(finding.fix === undefined).toBe(state === 'ok')
+  })
+
+  const pool = (name: string, served: number, count: number, more = false): SeenPool => ({
+    name,
+    workers: served,
+    core: served,
+    max: served,
+    running: 0,
+    ready: { count, more },
+    next: undefined,
+    paused: null,
+  })
+  test('[O-06] jobs in a pool that no process serves are a warning that names the pool', () => {
+    expect(judgePools([pool('light', 1, 5), pool('heavy', 0, 0)], [worker])).toMatchObject({ state: 'ok' })
+    const found = judgePools([pool('light', 1, 5), pool('ligth', 0, 3), pool('mail', 0, 1000, true)], [worker])
+    expect(found).toMatchObject({ state: 'warn', fix: expect.stringContaining('sluice pools list') })
+    expect(found.text).toContain('ligth (3), mail (1000+)')
+    expect(judgePools([pool('light', 0, 5)], [])).toMatchObject({ state: 'warn', fix: expect.stringContaining('sluice worker') })
   })
 
   test('[O-10] a master key that others can read is a failure', () => {

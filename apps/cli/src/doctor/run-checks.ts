@@ -12,6 +12,7 @@ import type { Terminal } from '../terminal/terminal.ts'
 import { pad, plainLines, wrap } from '../terminal/text.ts'
 import { type Finding, judgeHealth, judgeKeys, judgeMasterKey, judgeRedis, judgeSpace } from './findings.ts'
 import { judgeModules } from './judge-modules.ts'
+import { judgePools } from './judge-pools.ts'
 
 export async function runDoctor({ session }: Call): Promise<number> {
   const checks = await examine(session)
@@ -60,9 +61,10 @@ async function examineDatabase(session: Session, config: Config): Promise<Examin
   const schema = url === undefined ? 'unusable' : await checkSchema(url, findings)
   if (schema === 'unusable') return { findings, workers: undefined }
   const { engine, access } = await session.system()
-  const [health, all] = await Promise.all([engine.inspect.health(), engine.inspect.workers()])
+  const { inspect } = engine
+  const [health, all, pools] = await Promise.all([inspect.health(), inspect.workers(), inspect.pools()])
   const workers = all.filter((one) => !isOnlooker(one))
-  findings.push(...judgeHealth(health, workers, session.now()))
+  findings.push(...judgeHealth(health, workers, session.now()), judgePools(pools, workers))
   if (config.redis !== undefined) findings.push(judgeRedis(await engine.dispatch(Object.keys(config.pools))))
   if (schema === 'whole') findings.push(judgeKeys(config.requireKeys, (await access.keys.list({ limit: 500 })).items))
   return { findings, workers }
