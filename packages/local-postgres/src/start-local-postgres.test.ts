@@ -38,6 +38,16 @@ test('[O-02] starts a durable PostgreSQL 18 with a database of its own, on a pri
   await server.stop()
 })
 
+test("[O-02] tables of the user's own do not get into the schema of the engine, which is named like the role", async () => {
+  const server = await startLocalPostgres({ dataFolder: join(scratchFolder(), 'data') })
+  const { rows } = await withClient(server.url, async (client) => {
+    await client.query('create schema sluice; create table mine (n integer)')
+    return client.query(`select schemaname from pg_tables where tablename = 'mine'`)
+  })
+  expect(rows).toEqual([{ schemaname: 'public' }])
+  await server.stop()
+})
+
 test('stopping twice stops once, and the data is there at the next start', async () => {
   const dataFolder = join(scratchFolder(), 'data')
   const first = await startLocalPostgres({ dataFolder })

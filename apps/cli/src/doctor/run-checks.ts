@@ -64,7 +64,7 @@ async function examineDatabase(session: Session, config: Config): Promise<Examin
   const { inspect } = engine
   const [health, all, pools] = await Promise.all([inspect.health(), inspect.workers(), inspect.pools()])
   const workers = all.filter((one) => !isOnlooker(one))
-  findings.push(...judgeHealth(health, workers, session.now()), judgePools(pools, workers))
+  findings.push(...judgeHealth(health, workers, session.now()), judgePools(pools))
   if (config.redis !== undefined) findings.push(judgeRedis(await engine.dispatch(Object.keys(config.pools))))
   if (schema === 'whole') findings.push(judgeKeys(config.requireKeys, (await access.keys.list({ limit: 500 })).items))
   return { findings, workers }

@@ -12,7 +12,11 @@ const filters: readonly Choice[] = [
   { flags: '--lane <name>', about: 'only jobs in this lane' },
   owner,
   { flags: '--run <id>', about: 'only jobs of this run', read: wholeNumber(1, Number.MAX_SAFE_INTEGER) },
-  { flags: '--tree <id>', about: 'the job and all that came of it', read: wholeNumber(1, Number.MAX_SAFE_INTEGER) },
+  {
+    flags: '--tree <id>',
+    about: 'the job at the root of a tree, and all that came of it',
+    read: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+  },
   { flags: '--error <group>', about: 'only failed jobs of this group, as `jobs dead` names it' },
 ]
 

@@ -95,7 +95,7 @@ function explainReady(job: Job, around: Surroundings): Explanation {
   if (around.workers.length === 0)
     return {
       reason: 'no worker for this pool',
-      text: `No live process serves the pool ${job.pool}. Start a worker with this pool.`,
+      text: `No live process serves the pool ${job.pool}. Start a worker with this pool, or correct the name.`,
     }
   const closed = explainLane(job, around)
   if (closed) return closed

@@ -1,6 +1,7 @@
 /**
  * Settings: a server for one machine. Reached by its socket only, small in memory, and durable: what it has acknowledged
- * survives a crash. Autovacuum looks every 10 s because a queue's tables die fast.
+ * survives a crash. Autovacuum looks every 10 s because a queue's tables die fast. Tables of the user's own go to `public`: by default they would go to the
+ * schema that is named like the role, which is the engine's once it is there.
  *
  * They are passed on the command line, where they win over whatever the cluster's own files say.
  */
@@ -26,6 +27,7 @@ export function serverSettings(bin: string, socketFolder: string): Record<string
     max_wal_senders: '0',
     autovacuum_naptime: '10s',
     timezone: 'UTC',
+    search_path: 'public',
     shared_preload_libraries: hasStatements(bin) ? 'pg_stat_statements' : '',
   }
 }
