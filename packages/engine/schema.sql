@@ -1256,7 +1256,7 @@ AS $function$
     cross join lateral (
       (select j.kind, j.state, j.created_at from sluice.any_job j
        where j.root >= t.root and (j.root, j.id) <= (t.root, 9223372036854775807) and (j.root, j.id) >= (t.root, coalesce(upper(t.children), 0))
-         and j.root is not null and (j.run is null or j.parent <> j.root)
+         and (j.run is null or j.parent <> j.root)
        order by j.root desc, j.id desc limit look)
       union all
       (select j.kind, j.state, j.created_at from sluice.any_job j where j.id >= lower(t.children) and j.id < upper(t.children) and j.parent = t.root
@@ -2045,7 +2045,7 @@ begin
         children := sluice.children_of(top);
         open rows for select j.* from sluice.any_job j
                       where j.root >= top and (j.root, j.id) < (top, before) and (j.root, j.id) >= (top, coalesce(upper(children), 0))
-                        and j.root is not null and (j.run is null or j.parent <> j.root)
+                        and (j.run is null or j.parent <> j.root)
                       order by j.root desc, j.id desc;
       elsif part = 'children' then
         open rows for select j.* from sluice.any_job j where j.id >= lower(children) and j.id < least(upper(children), before) order by j.id desc;
@@ -3049,7 +3049,7 @@ begin
     exit when page <= 0;
     return query
     select part, j from sluice.any_job j
-    where j.root <= top and (j.root, j.id) > (top, greatest(after, upper(children) - 1)) and j.root is not null and (j.run is null or j.parent <> j.root)
+    where j.root <= top and (j.root, j.id) > (top, greatest(after, upper(children) - 1)) and (j.run is null or j.parent <> j.root)
     order by j.root, j.id limit page;
     get diagnostics n = row_count;
     page := page - n;

@@ -92,7 +92,8 @@ begin
   return made.id;
 end $$;
 
--- Jobs of runs ended, and others came (`added`: by run, how many `jobs` and the `first` and `last` of their ids). Whoever brings a run's count to nothing starts its finalizer, or completes it.
+-- Jobs of runs ended, and others came (`added`: by run, how many `jobs` and the `first` and `last` of their ids). Whoever brings a run's count to nothing starts
+-- its finalizer, or completes it.
 create function sluice.end_in_runs(ended sluice.run_end[], added jsonb) returns void
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set jit = off set plan_cache_mode = force_generic_plan

@@ -75,9 +75,9 @@ end $$;
 -- One page of jobs, newest first. Rows with a job are the page; the last row has none and says how many rows were looked at, when the last of them was made,
 -- if there are more, and before which id the next page begins (null: nothing is left). `look` bounds the rows; payloads are bounded in bytes, those that a search reads and those
 -- that are answered. Rows are fetched one by one, so that a page which is soon full looks at little.
--- `trees` are looked through one after the other, each from its youngest member to its root: what the index by root finds, then the children that lie
--- together, then the root. A range of one root, not an equality, is what makes the planner
--- take the index by root: with an equality any index by id has the right order, and it would walk a day of strangers.
+-- `trees` are looked through one after the other, each from its youngest member to its root: what the index of trees has, then the children that lie
+-- together, then the root. A range of one root, not an equality, is what makes the planner take the index of trees: with an equality any index by id has the
+-- right order, and it would walk a day of strangers.
 create function sluice.list_jobs(filter jsonb, before bigint, page integer, look integer)
 returns table (job sluice.any_job, looked integer, looked_until timestamptz, next bigint)
 language plpgsql stable
@@ -140,7 +140,7 @@ begin
         children := sluice.children_of(top);
         open rows for select j.* from sluice.any_job j
                       where j.root >= top and (j.root, j.id) < (top, before) and (j.root, j.id) >= (top, coalesce(upper(children), 0))
-                        and j.root is not null and (j.run is null or j.parent <> j.root)
+                        and (j.run is null or j.parent <> j.root)
                       order by j.root desc, j.id desc;
       elsif part = 'children' then
         open rows for select j.* from sluice.any_job j where j.id >= lower(children) and j.id < least(upper(children), before) order by j.id desc;

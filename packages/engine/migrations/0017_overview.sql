@@ -44,7 +44,7 @@ begin
 end $$;
 
 -- The jobs of a run in the order they were made, ancestors before what came of them: first the tree of its root, then that of its finalizer (`part` 1), each
--- after the place where the last page ended.
+-- after the place where the last page ended. Of each tree the root, then the children that lie together, then what the index of trees has.
 create function sluice.run_tree(in_run bigint, in_part integer, after bigint, page integer) returns table (part integer, job sluice.any_job)
 language plpgsql stable
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off set plan_cache_mode = force_generic_plan
@@ -69,7 +69,7 @@ begin
     exit when page <= 0;
     return query
     select part, j from sluice.any_job j
-    where j.root <= top and (j.root, j.id) > (top, greatest(after, upper(children) - 1)) and j.root is not null and (j.run is null or j.parent <> j.root)
+    where j.root <= top and (j.root, j.id) > (top, greatest(after, upper(children) - 1)) and (j.run is null or j.parent <> j.root)
     order by j.root, j.id limit page;
     get diagnostics n = row_count;
     page := page - n;
@@ -91,7 +91,7 @@ as $$
     cross join lateral (
       (select j.kind, j.state, j.created_at from sluice.any_job j
        where j.root >= t.root and (j.root, j.id) <= (t.root, 9223372036854775807) and (j.root, j.id) >= (t.root, coalesce(upper(t.children), 0))
-         and j.root is not null and (j.run is null or j.parent <> j.root)
+         and (j.run is null or j.parent <> j.root)
        order by j.root desc, j.id desc limit look)
       union all
       (select j.kind, j.state, j.created_at from sluice.any_job j where j.id >= lower(t.children) and j.id < upper(t.children) and j.parent = t.root

@@ -106,37 +106,33 @@ const withTender = test.extend<{ scene: (jobs: number) => Promise<Scene> }>({
   },
 })
 
-withTender.skipIf(isMissing('redis-server'))(
-  '[D-02] what is rescued between a slow look and the next one is handed out again by these looks',
-  async ({ scene }) => {
-    const { tender, taken, isWithLeader, runAll, rescueAll } = await scene(1)
-    await runAll()
-    await pause(systemClock, 1_100)
-    tender.start()
-    // Taken into the leader's hands while it still runs, and rescued at once.
-    await eventually(isWithLeader)
-    await pause(systemClock, 50)
-    await rescueAll()
-    tender.look()
-    await eventually(() => taken() === 1)
-  },
-)
+const onRedis = withTender.skipIf(isMissing('redis-server'))
 
-withTender.skipIf(isMissing('redis-server'))(
-  '[D-02] one look takes over all that dead processes left, however much it is',
-  async ({ scene }) => {
-    const { tender, taken, runAll, rescueAll } = await scene(1_700)
-    await runAll()
-    await rescueAll()
-    await pause(systemClock, 1_100)
-    tender.start()
-    await eventually(() => taken() > 0)
-    await tender.lookNow()
-    expect(taken()).toBe(1_700)
-  },
-)
+onRedis('[D-02] what is rescued between a slow look and the next one is handed out again by these looks', async ({ scene }) => {
+  const { tender, taken, isWithLeader, runAll, rescueAll } = await scene(1)
+  await runAll()
+  await pause(systemClock, 1_100)
+  tender.start()
+  // Taken into the leader's hands while it still runs, and rescued at once.
+  await eventually(isWithLeader)
+  await pause(systemClock, 50)
+  await rescueAll()
+  tender.look()
+  await eventually(() => taken() === 1)
+})
 
-withTender.skipIf(isMissing('redis-server'))(
+onRedis('[D-02] one look takes over all that dead processes left, however much it is', async ({ scene }) => {
+  const { tender, taken, runAll, rescueAll } = await scene(1_700)
+  await runAll()
+  await rescueAll()
+  await pause(systemClock, 1_100)
+  tender.start()
+  await eventually(() => taken() > 0)
+  await tender.lookNow()
+  expect(taken()).toBe(1_700)
+})
+
+onRedis(
   '[D-02] what was handed out again to processes that have died in their reads is handed out until one that lives gets it',
   async ({ scene }) => {
     const { tender, taken, runAll, rescueAll, readAsDead } = await scene(1)
