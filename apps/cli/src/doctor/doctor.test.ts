@@ -1,11 +1,12 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Health, SeenPool, SeenWorker } from '@sluice/engine'
+import type { Health, SeenKind, SeenPool, SeenWorker } from '@sluice/engine'
 import type { ApiKey } from '@sluice/server'
 import { ping } from '@sluice/server'
 import { describe, expect } from 'vitest'
 import { eventually, test } from '../../../../test/support/sluice.ts'
 import { type Finding, judgeHealth, judgeKeys, judgeMasterKey, judgeSpace, sizeOf } from './findings.ts'
+import { judgeKinds, unknownKinds } from './judge-kinds.ts'
 import { judgeModules } from './judge-modules.ts'
 import { judgePools } from './judge-pools.ts'
 
@@ -143,6 +144,28 @@ describe('[O-06] what the facts mean', () => {
     const found = judgePools([pool('light', 1, 5), pool('ligth', 0, 3), pool('mail', 0, 1000, true)])
     expect(found).toMatchObject({ state: 'warn', fix: expect.stringContaining('sluice pools list') })
     expect(found.text).toContain('ligth (3), mail (1000+)')
+  })
+
+  const kind = (name: string, known: number, waits = 'light', paused = false): SeenKind => ({
+    name,
+    pool: waits,
+    priority: 0,
+    maxAttempts: 1,
+    dedupe: null,
+    lane: null,
+    cost: 1,
+    registeredAt: new Date(0),
+    on: [],
+    workers: known,
+    paused: paused ? { reason: null, since: new Date(0) } : null,
+  })
+  test('[O-06] jobs of a kind that no process knows are a warning that names the kind, unless their pool is to blame', () => {
+    const kinds = [kind('known', 1), kind('gone', 0), kind('elsewhere', 0, 'heavy'), kind('held', 0, 'light', true)]
+    expect(unknownKinds(kinds, new Set(['light']))).toEqual(['gone'])
+    expect(judgeKinds([])).toMatchObject({ check: 'kinds', state: 'ok' })
+    const found = judgeKinds([{ name: 'gone', job: 7 }])
+    expect(found).toMatchObject({ state: 'warn', fix: expect.stringContaining('sluice kinds list') })
+    expect(found.text).toContain('gone (job 7)')
   })
 
   test('[O-10] a master key that others can read is a failure', () => {

@@ -3,7 +3,7 @@
  */
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { pendingMigrations, type SeenWorker } from '@sluice/engine'
+import { type Inspect, pendingMigrations, type SeenPool, type SeenWorker } from '@sluice/engine'
 import { type Config, ConfigError, isOnlooker, loadModules, systemMigrations } from '@sluice/server'
 import { codeOf, exit } from '../session/exit.ts'
 import type { Session } from '../session/session.ts'
@@ -11,6 +11,7 @@ import type { Call } from '../session/tree.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { pad, plainLines, wrap } from '../terminal/text.ts'
 import { type Finding, judgeHealth, judgeKeys, judgeMasterKey, judgeRedis, judgeSpace } from './findings.ts'
+import { judgeKinds, unknownKinds, type WaitingKind } from './judge-kinds.ts'
 import { judgeModules } from './judge-modules.ts'
 import { judgePools } from './judge-pools.ts'
 
@@ -64,10 +65,20 @@ async function examineDatabase(session: Session, config: Config): Promise<Examin
   const { inspect } = engine
   const [health, all, pools] = await Promise.all([inspect.health(), inspect.workers(), inspect.pools()])
   const workers = all.filter((one) => !isOnlooker(one))
-  findings.push(...judgeHealth(health, workers, session.now()), judgePools(pools))
+  findings.push(...judgeHealth(health, workers, session.now()), judgePools(pools), judgeKinds(await findWaiting(inspect, pools)))
   if (config.redis !== undefined) findings.push(judgeRedis(await engine.dispatch(Object.keys(config.pools))))
   if (schema === 'whole') findings.push(judgeKeys(config.requireKeys, (await access.keys.list({ limit: 500 })).items))
   return { findings, workers }
+}
+
+async function findWaiting(inspect: Inspect, pools: readonly SeenPool[]): Promise<WaitingKind[]> {
+  const served = new Set(pools.filter(({ workers }) => workers > 0).map(({ name }) => name))
+  const waiting: WaitingKind[] = []
+  for (const name of unknownKinds(await inspect.kinds(), served)) {
+    const { items } = await inspect.jobs({ kind: name, state: ['ready'] }, { limit: 1 })
+    for (const { id, pool } of items) if (served.has(pool)) waiting.push({ name, job: id })
+  }
+  return waiting
 }
 
 async function checkModules(config: Config, workers: readonly SeenWorker[] | undefined): Promise<Finding> {

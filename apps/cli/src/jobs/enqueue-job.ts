@@ -8,6 +8,7 @@ import { CommandError, exit } from '../session/exit.ts'
 import { follow } from '../session/follow.ts'
 import { readPayload } from '../session/payload.ts'
 import type { Session } from '../session/session.ts'
+import { tellIfNobody } from '../session/tell-if-nobody.ts'
 import type { Call } from '../session/tree.ts'
 import { StatusLine } from '../terminal/status-line.ts'
 import { plain } from '../terminal/text.ts'
@@ -28,8 +29,10 @@ export async function enqueueJob({ session, args: [name = ''], options }: Call):
     session.output.answer({ id, created }, () =>
       created ? `Job ${id} is enqueued.` : `Job ${id} with the same key is live already.`,
     )
+    await tellIfNobody(session, engine, id)
     return exit.ok
   }
+  await tellIfNobody(session, engine, id) // or it would wait without a word
   const job = await waitForEnd(session, engine, id)
   session.output.answer({ ...job, created }, () => describeEnd(job))
   return job.state === 'succeeded' ? exit.ok : exit.failure

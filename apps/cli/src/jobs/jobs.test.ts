@@ -35,6 +35,37 @@ describe('[O-06] sluice jobs enqueue', () => {
     expect([bad.code, JSON.parse(bad.out)]).toMatchObject([1, { id: 2, state: 'failed', created: true }])
   })
 
+  test('[O-06] warns when nobody is there to run the job, and is silent when somebody is', async ({
+    sluice,
+    start,
+    works,
+    engines,
+    client,
+  }) => {
+    const engine = await works()
+    const report = defineKind('report', { run: () => {} })
+    await engines({ kinds: [report], pools: {} }).enqueue(report({}))
+    // The worker meets the kind once, and leaves it alone from then on.
+    await eventually(
+      async () => (await client.query(`select from sluice.job where fence > 0 and state = 'ready'`)).rows.length === 1,
+    )
+    expect(await sluice(['jobs', 'enqueue', 'sluice.ping'])).toMatchObject({ code: 0, err: '' })
+    expect(await sluice(['jobs', 'enqueue', 'sluice.ping', '--pool', 'ligth'])).toMatchObject({
+      code: 0,
+      out: 'Job 3 is enqueued.\n',
+      err: expect.stringMatching(/^warning: .*ligth/),
+    })
+    expect((await sluice(['jobs', 'enqueue', 'report'])).err).toMatch(/^warning: .*report/)
+    const { out } = await sluice(['doctor'])
+    expect(out).toMatch(/! kinds +jobs are ready of kinds that no live process knows: report \(job 4\)/)
+    expect(out).toMatch(/! pools +jobs are ready in pools that no live process serves: ligth \(1\)/)
+    const waiting = start(['jobs', 'enqueue', 'sluice.ping', '--pool', 'ligth', '--wait'])
+    await eventually(() => /^warning: .*ligth/.test(waiting.err)) // or it would wait without a word
+    waiting.signal('SIGINT')
+    expect((await waiting.ended).code).toBe(130)
+    await engine.stop()
+  })
+
   test('[O-06] an interrupted wait leaves with 130 and the job goes on', async ({ start, works, client }) => {
     await works()
     const waiting = start(['jobs', 'enqueue', 'sluice.ping', '-p', '{"takeMs":600000}', '-w'])

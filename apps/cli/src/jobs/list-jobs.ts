@@ -1,10 +1,12 @@
 /**
  * Jobs in rows: a list, a search, and dead letters in groups.
  */
-import type { DeadLetterGroup } from '@sluice/engine'
+import type { DeadLetterGroup, Engine } from '@sluice/engine'
+import { findRun } from '../runs/steer-runs.ts'
 import { json } from '../session/choices.ts'
 import { filterOf, pageOf } from '../session/filter.ts'
 import { answerList } from '../session/listing.ts'
+import type { Session } from '../session/session.ts'
 import type { Call } from '../session/tree.ts'
 import type { Column } from '../terminal/table.ts'
 import { relative } from '../terminal/times.ts'
@@ -12,6 +14,7 @@ import { jobColumns } from './columns.ts'
 
 export async function listJobs({ session, options }: Call): Promise<void> {
   const { engine } = await session.system()
+  await checkFamily(session, engine, options)
   const page = await engine.inspect.jobs(filterOf(options), pageOf(options))
   answerList(session, page, jobColumns(session.now()), 'No job fits.')
 }
@@ -19,8 +22,16 @@ export async function listJobs({ session, options }: Call): Promise<void> {
 export async function searchJobs({ session, args: [text = ''], options }: Call): Promise<void> {
   const payload = json(text)
   const { engine } = await session.system()
+  await checkFamily(session, engine, options)
   const page = await engine.inspect.search({ ...filterOf(options), payload }, pageOf(options))
   answerList(session, page, jobColumns(session.now()), 'No job fits.')
+}
+
+/** Nothing fits a run that does not exist, or little a job that is no root: that is said, or people take it for an answer. */
+async function checkFamily(session: Session, engine: Engine, { run, tree }: Call['options']): Promise<void> {
+  if (run !== undefined) await findRun(engine, run as number)
+  const root = tree === undefined ? undefined : (await engine.find(tree as number))?.root
+  if (root) session.output.say(`Job ${String(tree)} is in the tree of job ${root}: --tree ${root} shows all of it.`)
 }
 
 export async function listDead({ session, options }: Call): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * Runs to look at: how far they are, what failed, when they may end.
  */
-import type { Run, RunProgress, RunState } from '@sluice/engine'
+import type { Job, Run, RunProgress, RunState } from '@sluice/engine'
 import { idOf } from '../session/choices.ts'
 import { pageOf } from '../session/filter.ts'
 import { answerList } from '../session/listing.ts'
@@ -50,10 +50,20 @@ export async function showRun({ session, args: [text = ''] }: Call): Promise<voi
   const { engine } = await session.system()
   const run = await findRun(engine, id)
   const progress = await engine.inspect.runProgress(id)
-  session.output.answer({ ...run, progress: progress ?? null }, (terminal) => describe(run, progress, session.now(), terminal))
+  const finalizer = run.finalizerJob === null ? undefined : await engine.find(run.finalizerJob)
+  session.output.answer({ ...run, progress: progress ?? null }, (terminal) =>
+    describe({ run, progress, finalizer }, session.now(), terminal),
+  )
 }
 
-function describe(run: Run, progress: RunProgress | undefined, now: number, terminal: Terminal): string {
+interface Shown {
+  readonly run: Run
+  readonly progress: RunProgress | undefined
+  /** Nothing while there is none, and when it is forgotten. */
+  readonly finalizer: Job | undefined
+}
+
+function describe({ run, progress, finalizer }: Shown, now: number, terminal: Terminal): string {
   const fields = renderFields(
     [
       { title: 'run', text: `${run.id}  ${plain(run.kind)}` },
@@ -64,6 +74,7 @@ function describe(run: Run, progress: RunProgress | undefined, now: number, term
       { title: 'done', text: `${doneOf(run)}, ${run.succeeded} succeeded, ${run.failed} failed, ${run.canceled} canceled` },
       { title: 'expected', text: run.finishedAt ? '' : exact(progress?.expectedEnd, now) },
       { title: 'root job', text: String(run.rootJob) },
+      { title: 'finalizer', text: finalizer ? `${finalizer.id}  ${finalizer.state}` : String(run.finalizerJob ?? '') },
       { title: 'payload', text: plainLines(JSON.stringify(run.payload, null, 2)) },
       { title: 'error', text: plain(run.error?.message ?? ''), colour: 'red' },
     ],

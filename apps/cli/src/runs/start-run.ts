@@ -7,6 +7,7 @@ import { CommandError, exit } from '../session/exit.ts'
 import { follow } from '../session/follow.ts'
 import { readPayload } from '../session/payload.ts'
 import type { Session } from '../session/session.ts'
+import { tellIfNobody } from '../session/tell-if-nobody.ts'
 import type { Call } from '../session/tree.ts'
 import { Bar } from '../terminal/bar.ts'
 import { plain } from '../terminal/text.ts'
@@ -29,9 +30,11 @@ export async function startRun({ session, args: [name = ''], options }: Call): P
   const run = await engine.runs.start(request, { trigger: 'command line' })
   if (options['wait'] !== true) {
     session.output.answer(run, () => `Run ${run.id} is started.`)
+    await tellIfNobody(session, engine, run.rootJob)
     return exit.ok
   }
   session.output.say(`Run ${run.id} is started.`)
+  await tellIfNobody(session, engine, run.rootJob)
   const ended = await waitForRun(session, engine, run.id)
   session.output.answer(ended, () => describeEnd(ended))
   return ended.state === 'completed' && ended.failed === 0 ? exit.ok : exit.failure

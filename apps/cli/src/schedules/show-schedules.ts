@@ -17,7 +17,7 @@ export async function listSchedules({ session }: Call): Promise<void> {
     { title: 'cron', value: ({ cron }) => cron },
     { title: 'zone', value: ({ zone }) => zone, least: 8, spare: true },
     { title: 'kind', value: ({ kind }) => kind, least: 10 },
-    { title: 'state', value: (one) => stateOf(one), paint: colourOf },
+    { title: 'state', value: (one) => stateOf(one, session.now()), paint: (one) => colourOf(one, session.now()) },
     { title: 'last', value: ({ lastAt }) => relative(lastAt, session.now()) },
     { title: 'next', value: ({ nextAt, pausedAt }) => (pausedAt ? '' : relative(nextAt, session.now())) },
     { title: 'fired', value: ({ fired }) => fired, align: 'right', spare: true },
@@ -35,8 +35,8 @@ export async function showSchedule({ session, args: [name = ''], options }: Call
     renderFields(
       [
         { title: 'name', text: plain(one.name) },
-        { title: 'state', text: stateOf(one), colour: colourOf(one) },
-        { title: 'why', text: plain(one.pausedReason ?? one.error?.message ?? '') },
+        { title: 'state', text: stateOf(one, now), colour: colourOf(one, now) },
+        { title: 'why', text: plain(one.pausedReason ?? one.error?.message ?? (isOverdue(one, now) ? nobodyFires : '')) },
         { title: 'cron', text: `${plain(one.cron)} in ${plain(one.zone)}` },
         { title: 'job', text: `${plain(one.kind)} ${plain(JSON.stringify(one.payload))}` },
         { title: 'overlap', text: `${one.overlap}, catches up ${one.catchUp}` },
@@ -49,11 +49,22 @@ export async function showSchedule({ session, args: [name = ''], options }: Call
   )
 }
 
-function stateOf({ pausedAt, error }: StoredSchedule): string {
-  return pausedAt ? 'paused' : error ? 'in trouble' : 'on'
+/** A leader fires within milliseconds. */
+const lateMs = 10_000
+const nobodyFires =
+  'its time is over and it has not fired: no process leads. Start one; `sluice workers list` shows who is there.'
+
+function isOverdue({ nextAt, pausedAt, error }: StoredSchedule, now: number): boolean {
+  return !pausedAt && !error && nextAt !== null && now - nextAt.getTime() > lateMs
 }
 
-function colourOf(one: StoredSchedule): Colour {
+function stateOf(one: StoredSchedule, now: number): string {
+  if (isOverdue(one, now)) return 'overdue'
+  return one.pausedAt ? 'paused' : one.error ? 'in trouble' : 'on'
+}
+
+function colourOf(one: StoredSchedule, now: number): Colour {
+  if (isOverdue(one, now)) return 'yellow'
   return one.pausedAt ? 'yellow' : one.error ? 'red' : 'green'
 }
 

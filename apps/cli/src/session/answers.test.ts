@@ -57,6 +57,7 @@ describe('[O-06] exit codes', () => {
       ['jobs', 'cancel', '99'],
       ['jobs', 'retry', '99'],
       ['jobs', 'enqueue', 'no.such.kind'],
+      ['jobs', 'list', '--run', '99'],
       ['runs', 'show', '99'],
       ['runs', 'cancel', '99'],
       ['runs', 'start', 'no.such.kind'],
