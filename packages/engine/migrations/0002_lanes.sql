@@ -129,11 +129,11 @@ begin
   left join sluice.owner o on n.key like 'owner:%' and o.name = substr(n.key, 7)
   left join lateral sluice.class_of(n.key) c on true
   left join lateral (
-    -- By way of its turns: the index of jobs begins with the pool, and a walk over all of it is what a lane with a million neighbours would pay.
+    -- By way of its turns: the index of jobs wants the pool as well, and a walk over all of it is what a lane with a million neighbours would pay.
     select h.owner
     from (select t.pool, t.low from sluice.turn t where t.lane = n.key limit 4) t
     cross join lateral (
-      select j.owner from sluice.job j where j.shelf is null and j.pool = t.pool and j.lane = n.key and j.rank >= t.low order by j.rank, j.id limit 5) h
+      select j.owner from sluice.job j where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(t.pool, n.key) and j.pool = t.pool and j.lane = n.key and j.rank >= t.low order by j.rank, j.id limit 5) h
     where h.owner = any(string_to_array(n.key, ':'))
     limit 1) j on true
   -- What is there already is not touched, unless its owner was found: a conflict would wait for the lock of whoever holds it.
@@ -261,9 +261,11 @@ declare
   due text[];
 begin
   if not sluice.leads(in_term) then return null; end if;
-  due := array(select l.key from sluice.lane l where l.opens_at <= sluice.now() order by l.opens_at limit 1000);
+  due := array(select l.key from sluice.lane l where l.opens_at <= sluice.now() order by l.opens_at limit 1000 for no key update skip locked);
   if due <> '{}' then perform sluice.wake(sluice.reopen(due), null); end if;
-  return (select extract(epoch from l.opens_at - sluice.now()) * 1000 from sluice.lane l where l.opens_at is not null order by l.opens_at limit 1);
+  -- One that is due and still here is in somebody's hand: nobody waits for it, and it is looked at again in a while.
+  return (select case when l.opens_at <= sluice.now() then 250 else extract(epoch from l.opens_at - sluice.now()) * 1000 end
+          from sluice.lane l where l.opens_at is not null order by l.opens_at limit 1);
 end $$;
 
 -- The most a job of this lane may cost, if that is known. A lane that does not exist yet takes the limits of its class.

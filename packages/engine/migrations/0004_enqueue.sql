@@ -62,6 +62,7 @@ declare
 begin
   created := false;
   if enqueue_one.mode = 'once' then
+    if enqueue_one.unique_for is not null then perform sluice.refuse('SL002', 'a job that is wanted once in a run has no window of time: leave out uniqueFor', 'A run is the window.'); end if;
     if enqueue_one.run is null then perform sluice.refuse('SL002', 'a job that is wanted once in a run must belong to one', 'Enqueue it as `next` of a job of the run.'); end if;
     insert into sluice.run_key (run, key, job) values (enqueue_one.run, full_key, nextval('sluice.job_id_seq')) on conflict do nothing returning job into own;
     if not found then
@@ -71,8 +72,10 @@ begin
     full_key := null;
   end if;
   if enqueue_one.unique_for is not null then
-    insert into sluice.key_window (key, until) values (full_key, '-infinity') on conflict do nothing;
-    select w.until, w.job into win from sluice.key_window w where w.key = full_key for update;
+    -- In one statement: between a look and a lock the row may be pruned, and then nothing would hold the window.
+    insert into sluice.key_window as w (key, until) values (full_key, '-infinity')
+    on conflict (key) do update set key = excluded.key
+    returning w.until, w.job into win;
     if win.until > sluice.now() then
       enqueue_one.id := win.job;
       return;
@@ -241,9 +244,11 @@ begin
              coalesce(x.run_at, at + x.delay_ms * interval '1 ms') as due_at,
              case when x.lane is null and k.lane is null and x.owner is null then '' else sluice.lane_of(x.lane, k.lane, x.owner) end as lane,
              coalesce(x.cost, k.cost) as cost,
-             nullif(coalesce(x.mode, k.dedupe, case when coalesce(x.key, x.unique_ms::text, k.unique_for::text) is not null then 'keep' end), 'none') as mode) d),
+             -- A job whose run is over goes on by itself, and so do its children.
+             case when x.parent is not null and x.run is null and coalesce(x.mode, k.dedupe) = 'once' then 'keep'
+                  else nullif(coalesce(x.mode, k.dedupe, case when coalesce(x.key, x.unique_ms::text, k.unique_for::text) is not null then 'keep' end), 'none') end as mode) d),
   once as (
-    insert into sluice.run_key (run, key, job) select run, full_key, id from input where mode = 'once' and run is not null order by full_key, ordinality
+    insert into sluice.run_key (run, key, job) select run, full_key, id from input where mode = 'once' and run is not null and unique_for is null order by full_key, ordinality
     on conflict do nothing
     returning job),
   fresh as (

@@ -36,12 +36,12 @@ begin
       attempt = j.attempt + 1,
       worker = in_worker,
       started_at = at,
-      key = case when j.key_rule = 'start' then null else j.key end,
+      key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end,
       fence = greatest(j.fence + 1, stamp)
   where j.id = any(array(
     select r.id
     from sluice.job r
-    where r.shelf is null and r.state = 'ready' and r.pool = in_pool and r.lane = '' and r.rank >= since and r.crashes < 2 and r.kind <> all(skip)
+    where r.shelf is null and sluice.queue_of(r.pool, r.lane) = sluice.queue_of(in_pool, '') and r.rank >= since and r.state = 'ready' and r.pool = in_pool and r.lane = '' and r.crashes < 2 and r.kind <> all(skip)
       and (r.owner is null or not exists (select from sluice.owner o where o.name = r.owner))
     order by r.rank, r.id
     limit slots
@@ -50,9 +50,9 @@ begin
             date_part('epoch', j.created_at) * 1000, j.run, j.event, j.priority, j.trace;
 end $$;
 
--- Jobs of an owner with limits that name no lane belong into the owner's own, where its limits are counted. Those that came before the limits are moved
--- when a claim meets them; the open lane never runs them.
-create function sluice.move_owned(in_pool text, since bigint) returns void
+-- Jobs of an owner with limits that name no lane belong into the owner's own, where its limits are counted. Those that came before the limits are moved when
+-- somebody meets them; the open lane never runs them. `ids` are such jobs; those in somebody's hand stay.
+create function sluice.into_own_lanes(ids bigint[]) returns sluice.ready_job[]
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
 as $$
@@ -62,24 +62,48 @@ begin
   with moved as (
     update sluice.job j set lane = 'owner:' || j.owner
     where j.id = any(array(
-      select r.id
-      from sluice.job r
-      where r.id = any(array(
-          select h.id
-          from (select h.id, h.owner from sluice.job h
-                where h.shelf is null and h.state = 'ready' and h.pool = in_pool and h.lane = '' and h.rank >= since
-                order by h.rank, h.id limit 1000) h
-          where h.owner is not null and exists (select from sluice.owner o where o.name = h.owner)))
-        and r.state = 'ready' and r.lane = ''
+      select r.id from sluice.job r
+      where r.id = any(ids) and r.state = 'ready' and r.lane = ''
       for update skip locked))
-    returning j.lane, j.rank)
-  select array_agg(row(in_pool, m.lane, m.rank)::sluice.ready_job) into moved from moved m;
+    returning j.pool, j.lane, j.rank)
+  select array_agg(row(m.pool, m.lane, m.rank)::sluice.ready_job) into moved from moved m;
+  return moved;
+end $$;
+
+-- Those at the head of the open lane.
+create function sluice.move_owned(in_pool text, since bigint) returns void
+language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  moved sluice.ready_job[] := sluice.into_own_lanes(array(
+    select h.id
+    from (select h.id, h.owner from sluice.job h
+          where h.shelf is null and sluice.queue_of(h.pool, h.lane) = sluice.queue_of(in_pool, '') and h.rank >= since and h.state = 'ready' and h.pool = in_pool and h.lane = ''
+          order by h.rank, h.id limit 1000) h
+    where h.owner is not null and exists (select from sluice.owner o where o.name = h.owner)));
+begin
   -- There may be more of them: the next look goes on.
   if moved is not null then perform sluice.wake(sluice.line_up(moved) || ('ready:' || in_pool), null); end if;
 end $$;
 
+-- Suspects, of all pools: where Redis hands out the open lane, nobody looks at its head.
+create function sluice.move_suspects() returns void
+language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
+as $$
+declare
+  moved sluice.ready_job[] := sluice.into_own_lanes(array(
+    select j.id from sluice.job j
+    where j.crashes >= 2 and j.state = 'ready' and j.lane = '' and exists (select from sluice.owner o where o.name = j.owner)));
+begin
+  if moved is null then return; end if;
+  perform sluice.wake(sluice.line_up(moved), null);
+  perform sluice.adopt_free_lanes(array(select distinct m.lane from unnest(moved) as m order by 1));
+end $$;
+
 -- A suspect was held by two processes that died. It runs again alone, so that a third death speaks for itself.
-create function sluice.claim_suspect(in_worker bigint, pools text[], unknown_kinds text[])
+create function sluice.claim_suspect(in_worker bigint, pools text[])
 returns table (id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint,
                owner text, root bigint, created_ms double precision, run bigint, event bigint, priority smallint, trace text, lane text)
 language plpgsql
@@ -88,14 +112,16 @@ as $$
 #variable_conflict use_column
 declare
   at timestamptz := sluice.now();
+  known text[];
   one record;
   capped text;
 begin
-  perform from sluice.worker w where w.id = in_worker for key share;
+  -- Not even for a moment by a process that does not know its kind, and would only give it back: a death in that moment would be the one that speaks for itself.
+  select w.kinds into known from sluice.worker w where w.id = in_worker for key share;
   if not found then return; end if;
   select r.id, r.lane, r.cost into one
   from sluice.job r
-  where r.crashes >= 2 and r.state = 'ready' and r.pool = any(pools) and r.kind <> all(unknown_kinds)
+  where r.crashes >= 2 and r.state = 'ready' and r.pool = any(pools) and r.kind = any(known)
     and not exists (select from sluice.pause p where (p.scope = 'kind' and p.name = r.kind) or (p.scope = 'pool' and p.name = r.pool))
     and not exists (select from sluice.owner o where o.name = r.owner and (sluice.owner_closed(o, at) or r.lane = ''))
     -- Looked at before the lock, to find one that may run; decided below.
@@ -121,7 +147,7 @@ begin
   return query
   update sluice.job j
   set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at,
-      key = case when j.key_rule = 'start' then null else j.key end,
+      key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end,
       fence = greatest(j.fence + 1, (date_part('epoch', at) * 1000000)::bigint)
   where j.id = one.id
   returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000, j.run, j.event,

@@ -25,7 +25,7 @@ begin
     from door d
     cross join lateral (
       select j.id, j.cost from sluice.job j
-      where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2 and j.kind <> all(skip)
+      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2 and j.kind <> all(skip)
         and (j.owner is null or j.owner = d.owner or not exists (select from sluice.owner o where o.name = j.owner and sluice.owner_closed(o, at)))
       order by j.rank, j.id
       limit greatest(least(d.share, ceil((behind - d.progress) * d.weight)::integer + d.share), 0)
@@ -36,12 +36,12 @@ begin
     left join (select t.key, array_agg(t.id) as ids, count(*)::integer as jobs, sum(t.cost)::integer as cost from taken t group by t.key) g on g.key = d.key
     left join lateral (
       select j.rank from sluice.job j
-      where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
+      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
         and j.id <> all(coalesce(g.ids, '{}'))
       order by j.rank, j.id limit 1) m on true),
   started as (
     update sluice.job j
-    set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, key = case when j.key_rule = 'start' then null else j.key end,
+    set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end,
         fence = greatest(j.fence + 1, stamp)
     where j.id = any(array(select id from taken))
     returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000,
@@ -58,6 +58,31 @@ begin
          exists (select from left_over o where o.more is null),
          s.*
   from (select 1) one left join started s on true;
+end $$;
+
+-- adopt_lanes, waiting for nobody. Answers those that are not to be had: they are being made in a transaction that is still open.
+create function sluice.adopt_free_lanes(keys text[]) returns text[]
+language plpgsql
+  set lock_timeout = '50ms'
+as $$
+declare
+  one text;
+  rest text[] := '{}';
+begin
+  begin
+    perform sluice.adopt_lanes(keys);
+    return rest;
+  exception when lock_not_available then
+    null;      -- one by one, to find out which
+  end;
+  foreach one in array keys loop
+    begin
+      perform sluice.adopt_lanes(array[one]);
+    exception when lock_not_available then
+      rest := rest || one;
+    end;
+  end loop;
+  return rest;
 end $$;
 
 -- Up to `slots` ready jobs from the lanes that waited longest, each with its permits, and up to `ahead` more from lanes that count nothing: no permit and no
@@ -77,6 +102,7 @@ declare
   skip text[];
   closed boolean;
   fresh text[];
+  passed text[] := '{}';
   seen text[];
   keys text[];
   owners text[];
@@ -98,27 +124,39 @@ begin
   perform from sluice.worker w where w.id = in_worker for key share;
   if closed or not found then return next; return; end if;
 
-  -- Lanes that are not there yet: only of those whose turn comes now. To look through all turns for them took 20 ms a claim with 4,000 of them.
-  select array_agg(f.lane order by f.served_at, f.first), array_agg(f.lane) filter (where f.weight is null), sum(f.weight), min(f.progress), max(f.progress)
-  into seen, fresh, all_weights, hindmost, foremost
-  from (select t.*, l.weight, l.progress
-        from (select t.lane, min(t.served_at) as served_at, min(t.id) as first
-              from (select t.lane, t.served_at, t.id from sluice.turn t where t.pool = in_pool and t.open order by t.served_at, t.id limit lanes_max) t
-              group by t.lane) t
-        left join lateral (select l.weight, l.progress from sluice.lane l where l.key = t.lane and (l.owner is not null or l.served_at > '-infinity') limit 1) l on true) f;
-  if seen is null then return next; return; end if;
-  if fresh is not null then perform sluice.adopt_lanes(fresh); end if;
-  -- First the locks, which never wait; then statements whose snapshots see all that earlier holders of these locks did. No more lanes than could get a job, those that are
-  -- least far, and a few to spare: with all sixteen, a claim for one slot took half as long again.
-  select array_agg(x.key), array_agg(x.owner) filter (where x.owner is not null), sum(x.weight), bool_or(x.counts), bool_or(x.metered)
-  into keys, owners, weights, counts, metered
-  from (select l.key, l.owner, l.weight, l.metered,
-               l.metered or coalesce(l.hold_until > at, false) or num_nonnulls(l.cap, l.breaker_after, l.broken_until, l.paused) > 0 as counts
-        from sluice.lane l
-        where l.key = any(seen)
-        order by coalesce(l.progress, hindmost), array_position(seen, l.key)
-        limit slots + ahead + 4
-        for no key update skip locked) x;
+  -- Mostly once. A lane that somebody holds for long, in an open transaction, may have all the turns that are looked at; then those behind it are.
+  for pass in 1..4 loop
+    -- Lanes that are not there yet: only of those whose turn comes now. To look through all turns for them took 20 ms a claim with 4,000 of them.
+    select array_agg(f.lane order by f.served_at, f.first), array_agg(f.lane) filter (where f.weight is null), sum(f.weight), min(f.progress), max(f.progress)
+    into seen, fresh, all_weights, hindmost, foremost
+    from (select t.*, l.weight, l.progress
+          from (select t.lane, min(t.served_at) as served_at, min(t.id) as first
+                from (select t.lane, t.served_at, t.id from sluice.turn t where t.pool = in_pool and t.open and t.lane <> all(passed) order by t.served_at, t.id limit lanes_max) t
+                group by t.lane) t
+          left join lateral (select l.weight, l.progress from sluice.lane l where l.key = t.lane and (l.owner is not null or l.served_at > '-infinity') limit 1) l on true) f;
+    if seen is null then return next; return; end if;
+    passed := passed || seen;
+    if fresh is not null then
+      held := sluice.adopt_free_lanes(fresh);
+      if held <> '{}' then
+        again := true;
+        seen := array(select s.lane from unnest(seen) with ordinality as s(lane, place) where s.lane <> all(held) order by s.place);
+      end if;
+    end if;
+    -- First the locks, which never wait; then statements whose snapshots see all that earlier holders of these locks did. No more lanes than could get a job, those that are
+    -- least far, and a few to spare: with all sixteen, a claim for one slot took half as long again.
+    select array_agg(x.key), array_agg(x.owner) filter (where x.owner is not null), sum(x.weight), bool_or(x.counts), bool_or(x.metered)
+    into keys, owners, weights, counts, metered
+    from (select l.key, l.owner, l.weight, l.metered,
+                 l.metered or coalesce(l.hold_until > at, false) or num_nonnulls(l.cap, l.breaker_after, l.broken_until, l.paused) > 0 as counts
+          from sluice.lane l
+          where l.key = any(seen)
+          order by coalesce(l.progress, hindmost), array_position(seen, l.key)
+          limit slots + ahead + 4
+          for no key update skip locked) x;
+    exit when keys is not null;
+    again := true;
+  end loop;
   if fresh is not null and owners is not null then
     -- A lane that was made just now is seen by nobody else yet, so that whoever lets its owner go on would not open it. Neither happens beside the other.
     held := array(select o.name from sluice.owner o where o.name = any(owners) order by o.name for share skip locked);
@@ -172,7 +210,7 @@ begin
     from door d
     cross join lateral (
       select j.id, j.cost, j.rank from sluice.job j
-      where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2 and j.kind <> all(skip)
+      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2 and j.kind <> all(skip)
         and (j.owner is null or j.owner = d.owner or not exists (select from sluice.owner o where o.name = j.owner and sluice.owner_closed(o, at)))
       order by j.rank, j.id
       limit greatest(least(d.room, d.permits, d.share, d.owner_room, ceil((behind - d.progress) * d.weight)::integer + d.share), 0)
@@ -200,7 +238,7 @@ begin
     left join got g on g.key = d.key
     left join lateral (
       select j.rank, j.cost from sluice.job j
-      where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
+      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
         and j.id <> all(coalesce(g.ids, '{}'))
       order by j.rank, j.id limit 1) m on true),
   -- Passed over for want of slots: it waits on as it is, and is written only if its turns have piled up, which would fill the view. A lane whose jobs nobody may take now
@@ -211,7 +249,7 @@ begin
     where not o.passed or o.filled or o.untidy),
   started as (
     update sluice.job j
-    set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, key = case when j.key_rule = 'start' then null else j.key end,
+    set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end,
         fence = greatest(j.fence + 1, stamp)
     where j.id = any(array(select id from taken))
     returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000,

@@ -28,6 +28,23 @@ begin
   perform sluice.wake(sluice.line_up(ready), due);
 end $$;
 
+-- A claim lets the key of a `replace` or `debounce` job go, for it is about to start. These never did: each has its key again, unless somebody else has it by now.
+create function sluice.take_keys_back(ids bigint[]) returns void
+language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off
+as $$
+declare
+  one record;
+begin
+  for one in select j.id from sluice.job j where j.id = any(ids) and j.let_go is not null and j.key is null order by j.let_go loop
+    begin
+      update sluice.job j set key = j.let_go, let_go = null where j.id = one.id;
+    exception when unique_violation then
+      null;      -- the younger one stands for both: it came while this one seemed to run
+    end;
+  end loop;
+end $$;
+
 -- Jobs leave for the ledger whose end is no settle: canceled while they waited, given up, lost after somebody asked them to stop. The caller holds their rows.
 create function sluice.retire(ids bigint[], final sluice.job_state, reason jsonb) returns integer
 language plpgsql
@@ -142,7 +159,7 @@ begin
     where j.id = any(ids) and j.id = u.id and j.fence = u.fence
       and (u.outcome in ('done', 'canceled') or (j.cancel_at is not null and u.outcome in ('retry', 'snooze', 'handed back')))
     returning j.*, case when u.outcome = 'done' then 'succeeded' else 'canceled' end::sluice.job_state as final, coalesce(u.error, j.error) as last_error,
-              u.outcome, coalesce(u.refund, j.cost) as refund),
+              u.outcome, least(coalesce(u.refund, j.cost), j.cost) as refund),
   booked as (
     insert into sluice.job_ledger (id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, fence, worker, created_at,
                                    started_at, finished_at, error, trace)
@@ -167,7 +184,7 @@ begin
     where j.id = any(ids) and j.id = u.id and j.fence = u.fence
       and (u.outcome = 'failed' or (j.cancel_at is null and u.outcome in ('retry', 'snooze', 'handed back')))
     returning j.id, j.pool, j.lane, j.cost, j.rank, j.run, j.state, j.run_at, j.attempt, j.started_at, j.key, j.key_rule, u.outcome, u.error,
-              coalesce(u.refund, j.cost) as refund),
+              least(coalesce(u.refund, j.cost), j.cost) as refund),
   noted as (
     insert into sluice.attempt (job, attempt, worker, started_at, ended_at, outcome, error)
     select b.id, b.attempt + (b.outcome = 'snooze')::int, in_worker, b.started_at, at, b.outcome, b.error
@@ -186,6 +203,9 @@ begin
          (select array_agg(id) from gone where cancel_below)
   into settled, follow, ready, due, lanes, ended, below;
   if follow <> '{}' then perform sluice.release_followers(follow); end if;
+  if ready is not null then
+    perform sluice.take_keys_back(array(select u.id from unnest(ids, outcomes, refunds) as u(id, outcome, refund) where u.outcome = 'handed back' and u.refund is null));
+  end if;
   perform sluice.wake(sluice.line_up(ready), due);
   if not last then
     in_lanes := to_jsonb(lanes);
@@ -223,20 +243,31 @@ language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
+  lost bigint[];
+  canceled bigint[];
   ready sluice.ready_job[];
   lanes sluice.lane_change[];
-  n integer;
+  ended sluice.run_end[];
 begin
+  -- Lock, then look: what somebody has asked to stop does not go back.
+  lost := array(select j.id from sluice.job j where j.shelf is null and j.state = 'running' and j.worker = in_worker and j.id <> all(held) order by j.id for update);
+  if lost = '{}' then return 0; end if;
+  -- These calls were never made: the permits are given back.
+  select array_agg(row(j.lane, 1, j.cost, j.cost, 0, 0)::sluice.lane_change) filter (where j.lane <> ''), array_agg(j.id) filter (where j.cancel_at is not null)
+  into lanes, canceled
+  from sluice.job j where j.id = any(lost);
+  ended := (select array_agg(row(r.run, 'canceled', r.jobs)::sluice.run_end)
+            from (select j.run, array_agg(j.id) as jobs from sluice.job j where j.id = any(canceled) and j.run is not null group by j.run) r);
   with back as (
     update sluice.job j
     set state = 'ready', fence = j.fence + 1, worker = null, attempt = j.attempt - 1
-    where j.shelf is null and j.state = 'running' and j.worker = in_worker and j.id <> all(held)
-    returning j.pool, j.lane, j.rank, j.cost)
-  -- These calls were never made: the permits are given back.
-  select array_agg(row(pool, lane, rank)::sluice.ready_job), array_agg(row(lane, 1, cost, cost, 0, 0)::sluice.lane_change) filter (where lane <> ''), count(*)
-  into ready, lanes, n
-  from back;
+    where j.id = any(lost) and j.cancel_at is null
+    returning j.pool, j.lane, j.rank)
+  select array_agg(row(pool, lane, rank)::sluice.ready_job) into ready from back;
+  if canceled is not null then perform sluice.retire(canceled, 'canceled', null); end if;
+  perform sluice.take_keys_back(lost);
   perform sluice.wake(sluice.line_up(ready), null);
   if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
-  return n;
+  if ended is not null then perform sluice.end_in_runs(ended, null); end if;
+  return cardinality(lost);
 end $$;

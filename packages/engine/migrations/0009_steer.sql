@@ -27,9 +27,9 @@ begin
     returning j.id, pg_notify('sluice', 'cancel:' || j.worker || ':' || j.id))
   select t.id, 'requested' from told t
   union all select g.id, 'canceled' from unnest(gone) as g(id);
+  -- Only those that wait for these jobs: another key may be in somebody's hand.
+  follow := (select array_agg(j.key) from sluice.job j where j.id = any(gone) and j.key is not null and j.state <> 'failed');
   perform sluice.retire(gone, 'canceled', why);
-  select array_agg(j.after_key) into follow from sluice.job j
-  where j.after_key is not null and not exists (select from sluice.job h where h.key = j.after_key and h.shelf is distinct from 'failed');
   if follow is not null then perform sluice.release_followers(follow); end if;
   if ended <> '{}' then perform sluice.end_in_runs(ended, null); end if;
 end $$;

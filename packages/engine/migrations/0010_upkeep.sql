@@ -53,13 +53,14 @@ begin
   ready := array(
     select pool from unnest(pools) as pool
     where not exists (select from sluice.pause p where p.scope = 'pool' and p.name = pool)
-      and exists (select from sluice.job j where j.shelf is null and j.state = 'ready' and j.pool = pool and j.lane = '' and j.crashes < 2 and j.kind <> all(unknown_kinds)
+      and exists (select from sluice.job j where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(pool, '') and j.state = 'ready' and j.pool = pool and j.lane = '' and j.crashes < 2 and j.kind <> all(unknown_kinds)
                   and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)));
   turns := array(
     select pool from unnest(pools) as pool
     where not exists (select from sluice.pause p where p.scope = 'pool' and p.name = pool) and exists (select from sluice.turn t where t.pool = pool and t.open));
   cancel := array(select j.id from sluice.job j where j.cancel_at is not null and j.state = 'running' and j.worker = in_worker);
-  suspects := exists (select from sluice.job j where j.crashes >= 2 and j.state = 'ready' and j.pool = any(pools) and j.kind <> all(unknown_kinds)
+  suspects := exists (select from sluice.job j where j.crashes >= 2 and j.state = 'ready' and j.pool = any(pools)
+                      and j.kind = any(array(select unnest(w.kinds) from sluice.worker w where w.id = in_worker))
                       and not exists (select from sluice.pause p where (p.scope = 'kind' and p.name = j.kind) or (p.scope = 'pool' and p.name = j.pool))
                       -- One that may not run now is nothing to make room for.
                       and not exists (select from sluice.owner o where o.name = j.owner and (sluice.owner_closed(o, at) or j.lane = ''))
@@ -78,7 +79,8 @@ begin
     chores := exists (select from sluice.pause p where p.scope = 'kind' and not p.parked)
       or exists (select from sluice.paused_kinds() as kind where not exists (select from sluice.pause p where p.scope = 'kind' and p.name = kind))
       or exists (select from sluice.job f where f.after_key is not null
-                 and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed'));
+                 and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed'))
+      or exists (select from sluice.job j where j.crashes >= 2 and j.state = 'ready' and j.lane = '' and exists (select from sluice.owner o where o.name = j.owner));
   end if;
 end $$;
 
@@ -124,6 +126,10 @@ declare
   at timestamptz := sluice.now();
   expired bigint[];
   victims bigint[];
+  wanted text[];
+  owners text[];
+  lanes_had text[];
+  lanes_busy text[] := '{}';
   locked bigint[];
   canceled bigint[];
   told boolean;
@@ -140,8 +146,18 @@ begin
     select j.id from sluice.job j
     where j.shelf is null and j.state = 'running'
       and (j.worker = any(expired) or (sweep and not exists (select from sluice.worker w where w.id = j.worker))));
+  -- Nobody waits here: jobs of a lane that is in somebody's hand stay for the next round, and hold up no others of the dead. Owners with a cap before lanes, as everywhere.
+  wanted := array(select distinct j.lane from sluice.job j where j.id = any(victims) and j.lane <> '');
+  if wanted <> '{}' then
+    owners := array(select o.name from sluice.owner o where o.cap is not null and o.name in (select l.owner from sluice.lane l where l.key = any(wanted))
+                  order by o.name for no key update skip locked);
+    lanes_had := array(select l.key from sluice.lane l
+                       where l.key = any(wanted) and not exists (select from sluice.owner o where o.name = l.owner and o.cap is not null and o.name <> all(owners))
+                       order by l.key for no key update skip locked);
+    lanes_busy := array(select l.key from sluice.lane l where l.key = any(wanted) and l.key <> all(lanes_had));
+  end if;
   -- Lock, then look: a cancel that commits meanwhile must be seen by all parts of the statement below.
-  locked := array(select j.id from sluice.job j where j.id = any(victims) and j.state = 'running' order by j.id for update skip locked);
+  locked := array(select j.id from sluice.job j where j.id = any(victims) and j.state = 'running' and j.lane <> all(lanes_busy) order by j.id for update skip locked);
   with lost as materialized (
     select j.id, j.attempt, j.worker, j.started_at, j.lane, j.cost, j.run, j.cancel_at from sluice.job j where j.id = any(locked)),
   noted as (
@@ -189,7 +205,25 @@ begin
   perform sluice.wake(topics, null);
 end $$;
 
--- Jobs of a paused kind step aside, those of a kind that goes on come back, in batches. Answers whether something is left to do.
+-- The last word of a process that leaves in order: its row goes, so nobody waits for a lease. If it could not hand back everything, its lease ends instead, and it is
+-- rescued. Lock, then look: a claim that commits meanwhile holds the row, and its job must be seen.
+create function sluice.leave(in_worker bigint) returns void
+language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off
+as $$
+begin
+  perform from sluice.worker w where w.id = in_worker for update;
+  if exists (select from sluice.job j where j.shelf is null and j.state = 'running' and j.worker = in_worker) then
+    update sluice.worker w set lease_until = '-infinity' where w.id = in_worker;
+    perform pg_notify('sluice', 'leader:');
+  else
+    delete from sluice.worker w where w.id = in_worker;
+    perform pg_notify('sluice', 'worker:');
+  end if;
+end $$;
+
+-- Jobs of a paused kind step aside, those of a kind that goes on come back, in batches; and what else waits for the leader's beat. Answers whether something
+-- is left to do. None of it is done by the beat itself, which writes to no job: whoever holds a job, or the whole table, must not keep a process from its lease.
 create function sluice.park(in_term bigint, batch integer) returns boolean
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set jit = off
@@ -205,7 +239,7 @@ begin
   for p in select * from sluice.pause where scope = 'kind' and not parked loop
     with aside as (
       update sluice.job j set state = 'paused', shelf = 'paused'
-      where j.id = any(array(select r.id from sluice.job r where r.shelf is null and r.state = 'ready' and r.kind = p.name order by r.pool, r.lane, r.rank limit batch for update skip locked))
+      where j.id = any(array(select r.id from sluice.job r where r.shelf is null and r.state = 'ready' and r.kind = p.name order by sluice.queue_of(r.pool, r.lane), r.rank, r.id limit batch for update skip locked))
       returning 1)
     select count(*) into moved from aside;
     if moved < batch then update sluice.pause q set parked = true where q.scope = 'kind' and q.name = p.name; end if;
@@ -221,9 +255,14 @@ begin
     returning j.pool, j.lane, j.rank)
   select count(*), array_agg(row(pool, lane, rank)::sluice.ready_job) into back, ready from again;
   perform sluice.wake(sluice.line_up(ready), null);
-  perform sluice.release_followers(array(
-    select f.after_key from sluice.job f
-    where f.after_key is not null and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed')));
+  perform sluice.move_suspects();
+  begin
+    perform sluice.release_followers(array(
+      select f.after_key from sluice.job f
+      where f.after_key is not null and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed')));
+  exception when unique_violation then
+    null;      -- somebody took one of the keys meanwhile, and its follower waits on; the others come with the next round
+  end;
   return more or back >= batch;
 end $$;
 

@@ -107,7 +107,7 @@ begin
     select jsonb_agg(s.options || jsonb_build_object('kind', s.kind, 'payload', s.payload, 'run_at', f.start)
                      || case when not named then jsonb_build_object('mode', 'keep', 'key', 'schedule/' || s.name || '@'
                                                                     || to_char(f.fire at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'))
-                             when own_mode = 'keep' and s.overlap = 'replace' and live = 'running' then '{"mode": "again"}'
+                             when own_mode = 'keep' and s.overlap = 'replace' then '{"mode": "again"}'
                              else '{}' end
                      order by f.fire)
     from unnest(fires, starts) as f(fire, start)), true) m;

@@ -52,20 +52,20 @@ language plpgsql stable
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
-  at_pool text := '';
-  at_lane text := '';
+  queue bigint := -9223372036854775808;
+  at_lane text;
   head bigint[];
   n integer;
 begin
   ids := '{}';
   looked := 0;
   loop
-    select j.pool, j.lane into at_pool, at_lane from sluice.job j
-    where j.shelf is null and (j.pool, j.lane) > (at_pool, at_lane) order by j.pool, j.lane, j.rank, j.id limit 1;
+    select sluice.queue_of(j.pool, j.lane), j.lane into queue, at_lane from sluice.job j
+    where j.shelf is null and sluice.queue_of(j.pool, j.lane) > queue order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit 1;
     cut := found and looked >= look;
     exit when not found or cut;
     select coalesce(array_agg(q.id) filter (where q.state = 'running'), '{}'), count(*) into head, n
-    from (select j.id, j.state from sluice.job j where j.shelf is null and j.pool = at_pool and j.lane = at_lane order by j.pool, j.lane, j.rank, j.id
+    from (select j.id, j.state from sluice.job j where j.shelf is null and sluice.queue_of(j.pool, j.lane) = queue order by j.rank, j.id
           limit least(case when at_lane = '' then 2000 else 100 end, look - looked)) q;
     ids := ids || head;
     looked := looked + n;

@@ -35,7 +35,8 @@ begin
              max(at_ms - j.rank - j.priority * step_ms) filter (where j.state = 'ready') as oldest_ready_ms,
              max(at_ms - date_part('epoch', j.started_at) * 1000) filter (where j.state = 'running') as oldest_running_ms
       from (select j.state, j.rank, j.priority, j.started_at from sluice.job j
-            where j.shelf is null and j.pool = p.pool order by j.lane, j.rank, j.id limit counted_max) j) q),
+            where j.shelf is null and sluice.queue_of(j.pool, j.lane) between sluice.pool_from(p.pool) and sluice.pool_to(p.pool) and j.pool = p.pool
+            order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit counted_max) j) q),
   shelved as (
     (select 'scheduled' as state, j.pool, j.kind, j.attempt from sluice.job j where j.shelf = 'scheduled' order by j.run_at limit counted_max)
     union all (select 'failed', j.pool, j.kind, j.attempt from sluice.job j where j.shelf = 'failed' order by j.id limit counted_max)

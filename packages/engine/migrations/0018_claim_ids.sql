@@ -38,7 +38,7 @@ begin
     return query
     update sluice.job j
     set state = 'running', shelf = null, attempt = j.attempt + 1, worker = in_worker, started_at = at, run_at = null,
-        key = case when j.key_rule = 'start' then null else j.key end, fence = greatest(j.fence + 1, stamp)
+        key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end, fence = greatest(j.fence + 1, stamp)
     where j.id = any(array(
       select r.id from sluice.job r
       where r.id = any(ids) and r.lane = '' and r.pool = in_pool and (r.state = 'ready' or (r.state = 'scheduled' and r.run_at <= at)) and r.crashes < 2
@@ -57,16 +57,9 @@ begin
     end if;
   end if;
   if owned and not closed then
-    -- As sluice.move_owned does: jobs of an owner with limits that name no lane belong into the owner's own.
-    with gone as (
-      update sluice.job j set lane = 'owner:' || j.owner
-      where j.id = any(array(
-        select r.id from sluice.job r
-        where r.id = any(ids) and r.state = 'ready' and r.pool = in_pool and r.lane = '' and r.owner is not null
-          and exists (select from sluice.owner o where o.name = r.owner)
-        for update skip locked))
-      returning j.lane, j.rank)
-    select array_agg(row(in_pool, g.lane, g.rank)::sluice.ready_job) into moved from gone g;
+    moved := sluice.into_own_lanes(array(
+      select r.id from sluice.job r
+      where r.id = any(ids) and r.state = 'ready' and r.pool = in_pool and r.lane = '' and exists (select from sluice.owner o where o.name = r.owner)));
     if moved is not null then perform sluice.wake(sluice.line_up(moved), null); end if;
   end if;
   if not closed then
@@ -125,13 +118,13 @@ begin
       on g.lane = d.key
     left join lateral (
       select j.rank, j.cost from sluice.job j
-      where j.shelf is null and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
+      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
         and j.id <> all(coalesce(g.ids, '{}'))
       order by j.rank, j.id limit 1) m on true),
   started as (
     update sluice.job j
     set state = 'running', shelf = null, attempt = j.attempt + 1, worker = in_worker, started_at = at, run_at = null,
-        key = case when j.key_rule = 'start' then null else j.key end, fence = greatest(j.fence + 1, stamp)
+        key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end, fence = greatest(j.fence + 1, stamp)
     where j.id = any(array(select id from taken))
     returning null::text, null::double precision, j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root,
               date_part('epoch', j.created_at) * 1000, j.run, j.event, j.priority, j.trace, j.lane),
@@ -193,7 +186,7 @@ begin
   return query
   select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost, null::double precision
   from sluice.job j
-  where j.shelf is null and j.state = 'ready' and j.pool = in_pool and j.lane = '' and j.crashes < 2
+  where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, '') and j.state = 'ready' and j.pool = in_pool and j.lane = '' and j.crashes < 2
     and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
   order by j.rank, j.id
   limit batch;
@@ -205,7 +198,7 @@ begin
   cross join lateral (
     select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost
     from sluice.job j
-    where j.shelf is null and j.state = 'ready' and j.pool = in_pool and j.lane = t.lane and j.rank >= t.low and j.crashes < 2
+    where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, t.lane) and j.state = 'ready' and j.pool = in_pool and j.lane = t.lane and j.rank >= t.low and j.crashes < 2
       and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
       and (j.owner is null or j.owner = l.owner or not exists (select from sluice.owner o where o.name = j.owner and sluice.owner_closed(o, at)))
     order by j.rank, j.id
@@ -224,7 +217,7 @@ begin
   cross join lateral (
     select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost
     from sluice.job j
-    where j.shelf is null and j.state = 'ready' and j.pool = in_pool and j.lane = k.key and j.crashes < 2
+    where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, k.key) and j.state = 'ready' and j.pool = in_pool and j.lane = k.key and j.crashes < 2
       and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
     order by j.rank, j.id
     limit lane_batch) j;

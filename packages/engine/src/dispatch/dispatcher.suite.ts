@@ -271,6 +271,20 @@ export function dispatcherSuite(test: TestAPI<Fixtures>, by: 'postgres' | 'redis
     expect(ran).toHaveLength(8)
   })
 
+  test('[D-09] [E-10] a suspect of the open lane whose owner got limits since is not forgotten', async ({ engines, client }) => {
+    const { kind, ran } = noting()
+    const engine = engines({ kinds: [kind], pools, lease: '2s', ...settings() })
+    await engine.migrate()
+    const { id } = await engine.enqueue(kind({ n: 1 }, { owner: 'ann' }))
+    await client.query('update sluice.job set crashes = 2')
+    await engine.pause({ scope: 'owner', name: 'ann' })
+    await engine.start()
+    await engine.enqueue(kind({ n: 2 }))
+    await eventually(() => ran.includes(2))
+    await engine.resume({ scope: 'owner', name: 'ann' })
+    await eventually(async () => (await engine.find(id))?.state === 'succeeded')
+  })
+
   test('[D-09] a process that leaves with jobs in hand hands them to others', async ({ engines, client }) => {
     const { kind, ran } = noting('slow')
     const hanging = defineKind('slow', { run: () => new Promise<void>(() => {}) })

@@ -38,7 +38,8 @@ async function look(on: Executor, job: Job): Promise<Surroundings> {
              where w.lease_until > sluice.now() and not w.stopping and w.pools ? ${job.pool}), '[]') as workers,
            (select count(*)::int from (
               select from sluice.job a, sluice.job me
-              where me.id = ${job.id} and a.shelf is null and a.state = 'ready' and a.pool = me.pool and a.lane = me.lane and (a.rank, a.id) < (me.rank, me.id)
+              where me.id = ${job.id} and a.shelf is null and sluice.queue_of(a.pool, a.lane) = sluice.queue_of(me.pool, me.lane)
+                and a.state = 'ready' and a.pool = me.pool and a.lane = me.lane and (a.rank, a.id) < (me.rank, me.id)
               limit ${aheadMax}) x) as ahead`)
   return rows[0] as Surroundings
 }

@@ -13,7 +13,7 @@ import { type DedupeMode, encodeRequest, type JobOptions } from './request.ts'
 const startMs = Date.UTC(2030, 0, 1)
 const stepMs = 60_000
 const crashesMax = 3
-const registerWorker = `insert into sluice.worker (id, name, lease_until) values (1000, 'test', 'infinity') on conflict do nothing`
+const registerWorker = `insert into sluice.worker (id, name, kinds, lease_until) values (1000, 'test', '{a,b}', 'infinity') on conflict do nothing`
 const live: JobState[] = ['scheduled', 'ready', 'paused', 'running', 'failed']
 
 interface Ask {
@@ -186,7 +186,7 @@ const enqueue = (ask: Ask, viaSql: boolean): Command =>
 
 const claim = (suspect: boolean): Command =>
   command(suspect ? 'claimSuspect' : 'claim', [], async (model, real) => {
-    const call = suspect ? `claim_suspect(1000, '{light}', '{}')` : `claim('light', 1000, 1, -9e15::bigint, '{}')`
+    const call = suspect ? `claim_suspect(1000, '{light}')` : `claim('light', 1000, 1, -9e15::bigint, '{}')`
     const { rows } = await real.query(`select id::int from sluice.${call}`)
     expect(rows.map(({ id }) => id)).toEqual([model.claim(suspect)?.id].filter((id) => id !== undefined))
   })

@@ -33,7 +33,7 @@ export function checkReport(report: BudgetReport, nowMs: number): BudgetReport {
   if (!checked.success) {
     const issue = checked.error.issues[0]
     throw new SluiceError('INVALID_OPTION', {
-      field: `budget.${issue?.path.join('.') ?? ''}`,
+      field: ['budget', ...(issue?.path ?? [])].join('.'),
       problem: issue?.message ?? 'not usable',
     })
   }

@@ -86,7 +86,8 @@ test('[E-12] a suspect of an owner with a cap waits for room like any other', as
   await scene.enqueue('ann:b', 1, { owner: 'ann' })
   await scene.claim(10)
   await scene.client.query(`update sluice.job set crashes = 2 where lane = 'ann:b'`)
-  const suspect = async () => (await scene.client.query(`select id from sluice.claim_suspect(${worker}, '{light}', '{}')`)).rows
+  await scene.client.query(`update sluice.worker set kinds = '{call}'`)
+  const suspect = async () => (await scene.client.query(`select id from sluice.claim_suspect(${worker}, '{light}')`)).rows
   expect(await suspect()).toEqual([])
   await scene.settle(jobs)
   expect(await suspect()).toHaveLength(1)

@@ -299,3 +299,37 @@ test('[E-13] of the times that are said for the end of one window the latest cou
   for (const said of [resetAt, later, resetAt]) await engine.lanes.sync('api', { remaining: 5, resetAt: said })
   expect((await engine.lanes.find('api'))?.resetAt).toEqual(later)
 })
+
+test('[E-12] [E-20] lanes and pools whose queues share a number keep their jobs, caps and pauses apart', async ({
+  engines,
+  client,
+}) => {
+  const { kind, open, letGo, ran } = gated()
+  const engine = engines({ kinds: [kind], pools: { ...pools, heavy: { core: 5, max: 5 } }, lanes: { 'api:*': { cap: 2 } } })
+  await engine.migrate()
+  // It happens to one pair of lanes in 10^14; here it happens to all.
+  await client.query(`
+    create or replace function sluice.queue_of(pool text, lane text) returns bigint language sql immutable parallel safe as $$ select 7::bigint $$;
+    reindex index sluice.job_queue`)
+  await engine.pause({ scope: 'lane', name: 'api:b' })
+  await engine.enqueueMany([
+    ...Array.from({ length: 6 }, (_, n) => kind({ n }, { lane: 'api:a' })),
+    ...Array.from({ length: 6 }, (_, n) => kind({ n }, { lane: 'api:b' })),
+    ...Array.from({ length: 6 }, (_, n) => kind({ n }, { pool: 'heavy' })),
+    kind({ n: 'open' }),
+  ])
+  await engine.start()
+  await eventually(() => open.length === 2 + 5 + 1)
+  expect(open.filter(({ lane }) => lane === 'api:a')).toHaveLength(2)
+  expect(open.filter(({ lane }) => lane === '')).toHaveLength(6)
+  await eventually(() => {
+    letGo()
+    return ran() === 6 + 6 + 1
+  })
+  await engine.resume({ scope: 'lane', name: 'api:b' })
+  await eventually(() => {
+    letGo()
+    return ran() === 19
+  })
+  await eventually(async () => (await client.query('select from sluice.job')).rowCount === 0)
+})

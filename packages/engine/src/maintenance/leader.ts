@@ -5,6 +5,7 @@
  * statement carries the term and the database checks it, so a leader that slept and wakes changes nothing.
  */
 import type { Database } from '../postgres/database.ts'
+import { readRunEnd } from '../run/run-end.ts'
 import type { Clock } from '../support/clock.ts'
 import type { Log } from '../support/log.ts'
 import type { Service } from '../support/service.ts'
@@ -13,7 +14,6 @@ import { Parker } from './parker.ts'
 import { Promoter } from './promoter.ts'
 import { Pruner } from './pruner.ts'
 import { Rescuer } from './rescuer.ts'
-import { readRunEnd } from './run-end.ts'
 
 export interface LeaderOptions {
   readonly database: Database

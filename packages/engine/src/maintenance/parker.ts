@@ -2,7 +2,7 @@
  * Parker: moves the jobs of a paused kind aside, so that claims do not walk over them, and brings them back when the kind goes on.
  *
  * Only comfort: every claim reads the pauses itself, so a pause holds from the moment it commits. The same round frees jobs that waited
- * for the end of another and were missed by its settle.
+ * for the end of another and were missed by its settle, and moves suspects whose owner got limits into the owner's lane.
  */
 import type { Database, Statement } from '../postgres/database.ts'
 import type { Log } from '../support/log.ts'

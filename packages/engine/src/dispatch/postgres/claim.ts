@@ -24,7 +24,7 @@ const lanedStatement: Statement = {
 
 const suspectStatement: Statement = {
   name: 'sluice_claim_suspect',
-  text: `select ${columns}, lane from sluice.claim_suspect($1, $2, $3)`,
+  text: `select ${columns}, lane from sluice.claim_suspect($1, $2)`,
 }
 
 type LanedRow = [...Required<ClaimRow>, again: boolean, moved: boolean]
@@ -68,12 +68,7 @@ export async function claimLaned(
 }
 
 /** One job that was held by processes that died, for a worker that runs nothing else. */
-export async function claimSuspect(
-  database: Database,
-  worker: number,
-  pools: string[],
-  unknownKinds: string[],
-): Promise<Claim | undefined> {
-  const [row] = await database.send<ClaimRow>(database.hot, suspectStatement, [worker, pools, unknownKinds])
+export async function claimSuspect(database: Database, worker: number, pools: string[]): Promise<Claim | undefined> {
+  const [row] = await database.send<ClaimRow>(database.hot, suspectStatement, [worker, pools])
   return row && toClaim(row)
 }

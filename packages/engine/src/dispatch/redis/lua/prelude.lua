@@ -59,7 +59,7 @@ local function leave(id, lane, refund)
   local cost = redis.call('HGET', lane_of(lane) .. ':out', id)
   if not cost then return end
   redis.call('HDEL', lane_of(lane) .. ':out', id)
-  local back = refund == '' and tonumber(cost) or tonumber(refund)
+  local back = refund == '' and tonumber(cost) or math.min(tonumber(refund), tonumber(cost))
   if back > 0 and (redis.call('HGET', lane_of(lane), 'remaining') or '') ~= '' then
     redis.call('HINCRBY', lane_of(lane), 'remaining', back)
   end
