@@ -82,7 +82,7 @@ describe.skipIf(isMissing('pgbouncer'))('through pgbouncer in transaction mode',
     const [other] = await sessions(1)
     const connections = new Database({ url: bouncer.through(database.url), poolMax: 1, prepare: true, log: silentLog })
     const act = () =>
-      connections.transaction(10_000, (client) => connections.send<[number]>(client, { name: 'kept', text: 'select 1' }, []))
+      connections.transaction(10_000, ({ client }) => connections.send<[number]>(client, { name: 'kept', text: 'select 1' }, []))
     expect(await act()).toEqual([[1]])
     await other!.query('begin')
     const error: unknown = await act().catch((thrown: unknown) => thrown)

@@ -35,7 +35,7 @@ export async function startProxy(serverUrl: string): Promise<Proxy> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-proxy-'))
   const sockets = new Set<Socket>()
   const links = new Set<{ application: string; silent: boolean }>()
-  const traps: Trap[] = []
+  const traps = new Set<Trap>()
 
   const server = createServer((client) => {
     const upstream = connect(target)
@@ -57,8 +57,7 @@ export async function startProxy(serverUrl: string): Promise<Proxy> {
         link.application = /application_name\0([^\0]*)/.exec(startup)?.[1] ?? ''
       },
       (message) => {
-        const index = traps.findIndex(({ to }) => to.test(message))
-        if (index >= 0) [caught] = traps.splice(index, 1)
+        caught ??= [...traps].find(({ to }) => to.test(message)) // it stays for others: two claims may be under way, and one has the rows
       },
     )
     client.on('data', (chunk) => {
@@ -71,12 +70,11 @@ export async function startProxy(serverUrl: string): Promise<Proxy> {
       if (!caught) return void client.write(chunk)
       answer.push(chunk)
       if (!chunk.subarray(-6, -1).equals(readyForQuery)) return
-      if (!caught.rows || hasRows(Buffer.concat(answer))) {
+      if ((!caught.rows || hasRows(Buffer.concat(answer))) && traps.delete(caught)) {
         caught.sprung()
         client.destroy()
       } else {
         client.write(Buffer.concat(answer))
-        traps.push(caught)
         caught = undefined
         answer = []
       }
@@ -90,7 +88,7 @@ export async function startProxy(serverUrl: string): Promise<Proxy> {
       other.searchParams.set('host', folder)
       return other.href
     },
-    loseAnswer: (to, { rows } = { rows: false }) => new Promise((resolve) => traps.push({ to, rows, sprung: resolve })),
+    loseAnswer: (to, { rows } = { rows: false }) => new Promise((resolve) => void traps.add({ to, rows, sprung: resolve })),
     silence(application) {
       for (const link of links) if (application.test(link.application)) link.silent = true
     },

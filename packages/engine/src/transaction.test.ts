@@ -1,8 +1,12 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { test } from '../../../test/support/database.ts'
+import { eventually, test } from '../../../test/support/database.ts'
+import { defineEvent } from './event/event.ts'
 import { defineKind } from './job/kind.ts'
+import { done } from './job/outcome.ts'
+import { exponential, once } from './job/retry.ts'
+import { defineRun } from './run/run-kind.ts'
 
 const mail = defineKind('mail', { payload: z.object({ to: z.string() }), run: () => {} })
 
@@ -51,4 +55,88 @@ test('[E-23] a handler that still runs while its process stops may read and enqu
   const { rows } = await client.query('select state::text, attempt from sluice.job_ledger where id = $1', [id])
   expect(rows).toEqual([{ state: 'succeeded', attempt: 1 }])
   await expect(engine.query(sql`select 1`)).rejects.toMatchObject({ code: 'ENGINE_STOPPED' })
+})
+
+test('[E-09] a query that nobody waited for never lands in another transaction: it is waited for, or refused', async ({
+  engines,
+  client,
+}) => {
+  await client.query('create table note (text text)')
+  const late: Promise<unknown>[] = []
+  const engine = engines({})
+  await engine.transaction(async (tx) => {
+    void tx.query('select pg_sleep(0.2)')
+    void tx.query(`insert into note values ('in time')`)
+    late.push(new Promise((resolve) => setTimeout(resolve, 600)).then(() => tx.query(`insert into note values ('too late')`)))
+  })
+  await expect(late[0]).rejects.toMatchObject({ code: 'TRANSACTION_OVER' })
+  const failing = engine.transaction(async (tx) => {
+    await tx.query(`insert into note values ('rolled back')`)
+    void tx.query('insert into nowhere values (1)') // nobody waits for it, and nobody dies of it
+  })
+  await expect(failing).rejects.toThrow('nowhere')
+  expect((await client.query('select text from note')).rows).toEqual([{ text: 'in time' }])
+})
+
+test('[E-09] a write that does not wait for its query fails its attempt, not its process, when that fails', async ({
+  engines,
+  client,
+}) => {
+  await client.query('create table note (text text)')
+  const forgetful = defineKind('forgetful', {
+    payload: z.object({ table: z.string() }),
+    retry: once,
+    run: ({ payload: { table } }) =>
+      done({
+        write: async (tx) => {
+          void tx.query(`insert into ${table} values ('x')`)
+        },
+      }),
+  })
+  const engine = engines({ kinds: [forgetful] })
+  await engine.start()
+  await engine.enqueueMany([forgetful({ table: 'note' }), forgetful({ table: 'nowhere' })])
+  await eventually(async () => (await engine.failed()).length === 1)
+  expect((await engine.failed())[0]).toMatchObject({
+    payload: { table: 'nowhere' },
+    error: { message: expect.stringContaining('nowhere') },
+  })
+  await eventually(async () => (await client.query('select from note')).rowCount === 1)
+})
+
+test('[E-02] an option with a typing error is refused: what was meant for a transaction does not slip out of it', async ({
+  engines,
+  client,
+}) => {
+  const walk = defineRun('walk', { plan: () => {} })
+  const engine = engines({ kinds: [mail], runs: [walk] })
+  await engine.migrate()
+  const typo = { clinet: client } as never
+  const job = mail({ to: 'ann' })
+  const calls: (() => Promise<unknown>)[] = [
+    () => engine.enqueue(job, typo),
+    () => engine.enqueueMany([job], typo),
+    () => engine.publish({ event: 'x', payload: {} }, typo),
+    () => engine.runs.start(walk({}), typo),
+    () => engine.pause({ scope: 'kind', name: 'mail' }, 'why', typo),
+    () => engine.enqueue(job, { client: {} } as never),
+    () => engine.pause({ scope: 'kinds', name: 'mail' } as never),
+    () => engine.cancel(1, 'why' as never),
+    () => engine.runs.ended(1, { timeout: 5 } as never),
+    () => engine.runs.ended({ id: 1 } as never),
+    () => engine.find('abc' as never),
+    () => engine.runs.start(mail({ to: 'ann' }) as never),
+    () => engine.enqueue({ to: 'ann' } as never),
+    () => engine.enqueue(mail as never),
+    () => engine.enqueue(undefined as never),
+    () => engine.enqueueMany(job as never),
+    async () => walk({}, { onwer: 'ann' } as never),
+    async () => defineEvent('paid', { payloads: {} } as never),
+    async () => exponential({ frist: '1h' } as never),
+  ]
+  for (const call of calls)
+    await expect(Promise.resolve().then(call), call.toString()).rejects.toMatchObject({ code: 'INVALID_OPTION' })
+  expect((await client.query('select from sluice.job')).rowCount).toBe(0)
+  await expect(engine.pause({ scope: 'kind', name: 'mial' })).rejects.toMatchObject({ code: 'UNKNOWN_KIND' })
+  await expect(engine.runs.start({ kind: 'walk.nothing', payload: {} })).rejects.toMatchObject({ code: 'UNKNOWN_KIND' })
 })

@@ -2,6 +2,8 @@
  * What the engine needs of a connection, and no more: any client with `query(text, values)` can carry an enqueue in its own transaction.
  */
 import type { Sql } from 'sql-template-tag'
+import { SluiceError } from '../support/errors.ts'
+import { checkOptions } from '../support/options.ts'
 
 export interface Rows<R> {
   readonly rows: R[]
@@ -10,6 +12,26 @@ export interface Rows<R> {
 /** A caller's own client: node-postgres, or anything that speaks like it. */
 export interface QueryClient {
   query(text: string, values: unknown[]): Promise<{ rows: unknown[] }>
+}
+
+/** The client among the options of a call. With a name that is not known, what was meant to join a transaction would not. */
+export function clientOf(call: string, options: { readonly client?: QueryClient } | undefined): QueryClient | undefined {
+  if (options === undefined) return undefined
+  checkOptions(call, options, ['client'])
+  return checkClient(options.client)
+}
+
+export function checkClient(client: QueryClient | undefined): QueryClient | undefined {
+  if (client === undefined || typeof client.query === 'function') return client
+  throw new SluiceError('INVALID_OPTION', {
+    field: 'client',
+    problem: 'has no query(text, values); give the client whose transaction is open',
+  })
+}
+
+/** A transaction that the engine lends. Do not commit or roll back, and wait for every query: afterwards it refuses. */
+export interface TransactionClient {
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
 }
 
 /** What store functions take: the pool, a connection, or a transaction on one. */

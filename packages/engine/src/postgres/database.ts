@@ -8,12 +8,14 @@
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import type { Sql } from 'sql-template-tag'
+import { systemClock } from '../support/clock.ts'
 import { SluiceError } from '../support/errors.ts'
 import type { Log } from '../support/log.ts'
 import { call, type Statement } from './call.ts'
 import type { Executor, Rows } from './client.ts'
 import { checkUrl } from './connect.ts'
 import { type AnswerLimit, KeptConnections } from './kept-connections.ts'
+import { Patience } from './patience.ts'
 import { sqlState } from './transient.ts'
 
 export interface DatabaseOptions {
@@ -31,6 +33,14 @@ export interface DatabaseOptions {
 
 export type { Statement } from './call.ts'
 
+export interface Transaction {
+  readonly client: pg.ClientBase
+  /** What the opening statement found. */
+  readonly found: readonly unknown[][]
+  /** Sends a last statement without parameters together with the commit, and answers its rows. */
+  commitWith(statement: string): Promise<unknown[][]>
+}
+
 /** What carries a statement. */
 export type Carrier = KeptConnections | pg.Pool | pg.ClientBase
 
@@ -38,6 +48,12 @@ export type Carrier = KeptConnections | pg.Pool | pg.ClientBase
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary'): unknown =>
     oid === 20 ? Number : oid === 1016 ? parseIds : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+}
+
+/** Several statements in one message; the rows of one of them, counted from the end. */
+async function ask(client: pg.ClientBase, text: string, at = -1): Promise<unknown[][]> {
+  const results = (await client.query({ text, rowMode: 'array' })) as unknown as pg.QueryArrayResult[]
+  return results.at(at)?.rows ?? []
 }
 
 function parseIds(text: string): number[] {
@@ -56,6 +72,9 @@ export class Database implements Executor {
   readonly pool: pg.Pool
   /** Statements that only read, each with a time limit: what people ask for cannot hold up work, whatever they ask. */
   readonly looking: Executor = { query: (statement) => this.#look(statement) }
+  /** For what a process says of itself when it comes: over the connection that its single enqueues use, so that the first of them need not open one. */
+  readonly viaIntake: Executor = { query: (statement) => this.#queryIntake(statement) }
+  readonly #patience: Patience
   readonly #lookPool: pg.Pool
   readonly #options: DatabaseOptions
   readonly #clients = new Set<pg.ClientBase>()
@@ -75,6 +94,7 @@ export class Database implements Executor {
     this.hot = new KeptConnections(this.#quiet(hot), { onLost, answers: options.answers })
     this.intake = new KeptConnections(this.#quiet(intake), { onLost })
     this.pool = this.#quiet(new pg.Pool({ ...this.#config('pool'), max: options.poolMax, idleTimeoutMillis: 30_000, ...verify }))
+    this.#patience = new Patience(this.pool, options.poolMax, systemClock)
     this.#lookPool = this.#quiet(
       new pg.Pool({ ...this.#config('look'), max: lookConnectionsMax, idleTimeoutMillis: 30_000, ...verify }),
     )
@@ -126,14 +146,29 @@ export class Database implements Executor {
     return on.query<R>({ ...(this.#prepare ? { name } : {}), text, values, rowMode: 'array' }).then(({ rows }) => rows)
   }
 
-  /** Whoever falls asleep in the middle loses the transaction, so that its locks do not outlive its lease. */
-  async transaction<T>(idleMsMax: number, act: (client: pg.ClientBase) => Promise<T>): Promise<T> {
-    const client = await this.pool.connect()
+  /**
+   * Whoever falls asleep in the middle loses the transaction, so that its locks do not outlive its lease. `opening`, a statement without parameters, travels with the
+   * begin.
+   */
+  async transaction<T>(idleMsMax: number, act: (transaction: Transaction) => Promise<T>, opening = ''): Promise<T> {
+    const client = await this.#patience.connect()
     let broken: Error | undefined
+    let over = false
     try {
-      await client.query(`begin; set local idle_in_transaction_session_timeout = ${Math.ceil(idleMsMax)}`)
-      const result = await act(client)
-      await client.query('commit')
+      const found = await ask(
+        client,
+        `begin; set local idle_in_transaction_session_timeout = ${Math.ceil(idleMsMax)}; ${opening}`,
+      )
+      const result = await act({
+        client,
+        found,
+        async commitWith(statement) {
+          const rows = await ask(client, `${statement}; commit`, -2)
+          over = true
+          return rows
+        },
+      })
+      if (!over) await client.query('commit')
       return result
     } catch (error) {
       await client.query('rollback').catch((trouble: Error) => {
@@ -148,6 +183,18 @@ export class Database implements Executor {
   async close(): Promise<void> {
     this.#closing = true
     await Promise.all([this.hot.end(), this.intake.end(), this.pool.end(), this.#lookPool.end()])
+  }
+
+  async #queryIntake<R>(statement: Sql): Promise<Rows<R>> {
+    const client = await this.intake.take()
+    try {
+      const { rows } = await client.query(statement.text, statement.values)
+      this.intake.giveBack(client)
+      return { rows: rows as R[] }
+    } catch (error) {
+      this.intake.giveBack(client, error)
+      throw error
+    }
   }
 
   /** The limit is set inside a transaction, so that behind a pooler it cannot stay on a connection that others get. */

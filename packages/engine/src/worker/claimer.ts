@@ -74,12 +74,12 @@ export class Claimer implements Door {
     }
   }
 
-  /** A suspect for this process, which runs nothing else; `mine` is false when it does not know the kind. */
+  /** A suspect for this process, which runs nothing else; `mine` is false when it is about to leave. */
   async suspect(pools: string[]): Promise<{ claim: Claim; mine: boolean } | undefined> {
-    const { database, gate, worker, unknownKinds, admit } = this.#options
+    const { database, gate, worker, admit } = this.#options
     if (!(await gate.open())) return undefined
     return gate.pass(
-      () => claimSuspect(database, worker(), pools, unknownKinds()),
+      () => claimSuspect(database, worker(), pools),
       (claim) => claim && { claim, mine: admit([claim]).length > 0 },
     )
   }

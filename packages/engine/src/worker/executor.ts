@@ -5,7 +5,7 @@
  * whatever it still does carries an old fence and changes nothing.
  */
 import type { AnyKind } from '../job/kind.ts'
-import { isOutcome, type Outcome } from '../job/outcome.ts'
+import { finished, isOutcome, type Outcome } from '../job/outcome.ts'
 import type { BudgetReport } from '../lane/budget-report.ts'
 import type { Clock, Timer } from '../support/clock.ts'
 import { type Scrub, SluiceError } from '../support/errors.ts'
@@ -49,7 +49,7 @@ export function execute(
 }
 
 function read(returned: unknown, kind: AnyKind): Outcome {
-  if (returned === undefined) return { type: 'done' }
+  if (returned === undefined) return finished
   if (isOutcome(returned)) return returned
   return { type: 'retry', error: new SluiceError('INVALID_OUTCOME', { kind: kind.kindName, got: show(returned) }) }
 }

@@ -10,7 +10,7 @@ import { sqlState } from '../postgres/transient.ts'
 import { type Scrub, type StoredError, storeError } from '../support/errors.ts'
 
 export type Verdict =
-  | { readonly outcome: 'done'; readonly write?: Done['write']; readonly next?: Done['next']; readonly publish?: Done['publish'] }
+  | ({ readonly outcome: 'done' } & Omit<Done, 'type'>)
   | { readonly outcome: 'retry'; readonly delayMs: number; readonly error: StoredError | undefined }
   | { readonly outcome: 'snooze'; readonly delayMs?: number; readonly runAt?: Date }
   | { readonly outcome: 'failed'; readonly error: StoredError }
@@ -26,12 +26,7 @@ export const canceled: Verdict = { outcome: 'canceled', error: undefined }
 export function judge(claim: Claim, kind: Pick<Kind, 'retry'>, outcome: Outcome, random: number, scrub?: Scrub): Verdict {
   switch (outcome.type) {
     case 'done':
-      return {
-        outcome: 'done',
-        ...(outcome.write ? { write: outcome.write } : {}),
-        ...(outcome.next ? { next: outcome.next } : {}),
-        ...(outcome.publish ? { publish: outcome.publish } : {}),
-      }
+      return { outcome: 'done', write: outcome.write, next: outcome.next, publish: outcome.publish }
     case 'snooze':
       return outcome.until ? { outcome: 'snooze', runAt: outcome.until } : { outcome: 'snooze', delayMs: outcome.afterMs ?? 0 }
     case 'fail':

@@ -29,15 +29,9 @@ export async function markStopping(on: Executor, worker: number): Promise<void> 
     returning pg_notify('sluice', 'leader:')`)
 }
 
-/** And the last: its row goes, so nobody waits for a lease. If it could not hand back everything, its lease ends instead, and it is rescued. */
+/** And the last: its row goes, or its lease ends. */
 export async function deregisterWorker(on: Executor, worker: number): Promise<void> {
-  await on.query(sql`
-    with ended as (
-      update sluice.worker w set lease_until = '-infinity'
-      where w.id = ${worker} and exists (select from sluice.job j where j.shelf is null and j.state = 'running' and j.worker = w.id)
-      returning pg_notify('sluice', 'leader:'))
-    delete from sluice.worker where id = ${worker} and not exists (select from ended)
-    returning pg_notify('sluice', 'worker:')`)
+  await on.query(sql`select sluice.leave(${worker})`)
 }
 
 /** Hands back what the table says this worker holds and it does not know: claims whose answer got lost. */

@@ -122,12 +122,12 @@ function latestReports(group: readonly Ended[]): object[] {
   }))
 }
 
-/** Takes hold of the job's row under its fence before a handler writes. False: somebody else owns the job now. */
-export async function lockClaim(database: Database, client: pg.ClientBase, claim: Claim): Promise<boolean> {
-  const rows = await database.send(
-    client,
-    { name: 'sluice_lock_claim', text: 'select 1 from sluice.job where id = $1 and fence = $2 for update' },
-    [claim.id, claim.fence],
-  )
-  return rows.length === 1
+/** Takes hold of the job's row under its fence before a handler writes. Nothing found: somebody else owns the job now. */
+export function lockText({ id, fence }: Claim): string {
+  return `select 1 from sluice.job where id = ${id} and fence = ${fence} for update`
+}
+
+/** Ends one claim well, as text, to travel with the commit. Finds the claim if its fence was old. */
+export function doneText({ id, fence }: Claim): string {
+  return `select unnest(stale) from sluice.settle_done('{${id}}', '{${fence}}', true)`
 }

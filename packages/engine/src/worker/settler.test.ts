@@ -29,6 +29,7 @@ test('[E-07] [E-09] a job that was claimed again after a crash took back its fir
   const [held] = await claimOnce()
   expect(held?.id).toBe(lost?.id)
   const settler = new Settler({
+    kinds: new Map(),
     database,
     clock: systemClock,
     log: silentLog,

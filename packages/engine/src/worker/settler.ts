@@ -9,25 +9,29 @@
  * another reason it is settled one by one, so that a bad job cannot take its neighbours with it, and a job whose own write fails is retried
  * like any other failed attempt.
  */
-
 import type { Claim } from '../dispatch/claim.ts'
 import { encodeEvent, type Origin } from '../event/event.ts'
 import { publishOn } from '../event/event-store.ts'
 import { enqueueOn } from '../job/enqueue.ts'
 import { tellEnqueued } from '../job/intake.ts'
+import { type AnyKind, askKind } from '../job/kind.ts'
 import { addDays, isMissingDay } from '../job/missing-day.ts'
+import type { Done } from '../job/outcome.ts'
 import { encodeRequest, type Origins } from '../job/request.ts'
-import type { Database } from '../postgres/database.ts'
+import type { Database, Transaction } from '../postgres/database.ts'
+import { lend } from '../postgres/lend.ts'
 import { isTransient } from '../postgres/transient.ts'
 import { type Clock, pause } from '../support/clock.ts'
+import { eachOf } from '../support/errors.ts'
 import type { Probe } from '../support/fail-point.ts'
 import type { Log } from '../support/log.ts'
 import type { Witness } from '../support/witness.ts'
 import type { Verdict } from './judge.ts'
-import { type Added, countEnds, type Ended, lockClaim, settle } from './settle.ts'
+import { type Added, countEnds, doneText, type Ended, lockText, settle } from './settle.ts'
 import { tellEnds } from './tell-ends.ts'
 
 export interface SettlerOptions {
+  readonly kinds: ReadonlyMap<string, AnyKind>
   readonly database: Database
   readonly clock: Clock
   readonly log: Log
@@ -79,7 +83,7 @@ export class Settler {
   }
 
   add(ended: Ended): void {
-    if (ended.verdict.outcome === 'done' && ended.verdict.write) this.#writes.push(ended)
+    if (hasWrite(ended)) this.#writes.push(ended)
     else this.#plain.push(ended)
     if (this.#flushSoon) return
     this.#flushSoon = true
@@ -157,35 +161,40 @@ export class Settler {
 
   /** Everything a job caused commits with its end. Claims come in id order, so that two groups never wait for each other. */
   async #inTransaction(group: readonly Ended[]): Promise<number[]> {
-    const { database, witness, worker, probe, payloadBytesMax, leaseMs, onCaused } = this.#options
+    const { database, kinds, witness, worker, probe, payloadBytesMax, leaseMs, onCaused } = this.#options
     const announced = this.#options.announces?.() === true
     const stale = new Set<number>()
     let tellCaused = (): void => {}
-    await database.transaction(leaseMs, async (client) => {
+    const writing = group.find(hasWrite) // it is alone in its group
+    const act = async ({ client, found, commitWith }: Transaction): Promise<void> => {
       stale.clear()
-      for (const { claim, verdict } of group) {
-        if (verdict.outcome !== 'done' || !verdict.write) continue
-        if (await lockClaim(database, client, claim)) await verdict.write(client)
-        else stale.add(claim.id)
+      if (writing && found.length === 0) return void stale.add(writing.claim.id)
+      if (writing) await lend(client, writing.verdict.write)
+      if (writing && !hasConsequences(writing) && !writing.said) {
+        await probe('before commit')
+        const old = await commitWith(doneText(writing.claim))
+        if (old.length > 0) stale.add(writing.claim.id) // its handler ended the transaction by itself, and lost the row
+        return
       }
-      const held = group.filter(({ claim }) => !stale.has(claim.id)).toSorted((a, b) => a.claim.id - b.claim.id)
-      if (held.length === 0) return
+      const held = group.toSorted((a, b) => a.claim.id - b.claim.id)
       const settled = await settle(database, client, worker(), held, !held.some(hasConsequences))
       for (const id of settled.stale) stale.add(id)
       const succeeded = held.flatMap(({ claim, verdict, trace }) =>
         stale.has(claim.id) || verdict.outcome !== 'done' ? [] : [{ claim, trace, ...verdict }],
       )
-      const parents = succeeded.flatMap(({ claim, trace, next = [] }) => next.map((request) => ({ claim, trace, request })))
       const limits = { payloadBytesMax: payloadBytesMax() }
-      const children = parents.map(({ claim, trace, request }) => encodeRequest(request, limits, familyOf(claim, trace)))
-      const enqueued = await enqueueOn(client, children, !announced)
+      const parents = succeeded.flatMap(({ claim, next = [] }) => next.map(() => claim))
+      const children = succeeded.flatMap(({ claim, trace, next = [] }) =>
+        eachOf(next, 'next', (request) => encodeRequest(askKind(request, kinds), limits, familyOf(claim, trace))),
+      )
+      const enqueued = await enqueueOn(client, children, !announced, 'next')
       const added = new Map<number, Added>()
-      for (const [at, { claim }] of parents.entries()) {
+      for (const [at, claim] of parents.entries()) {
         const child = enqueued[at]
         if (claim.run !== undefined && child?.created) added.set(claim.run, withOne(added.get(claim.run), child.id))
       }
       const events = succeeded.flatMap(({ claim, trace, publish = [] }) =>
-        publish.map((request) => encodeEvent(request, limits, originOf(claim, trace))),
+        eachOf(publish, 'publish', (request) => encodeEvent(request, limits, originOf(claim, trace))),
       )
       const published = await publishOn(client, events)
       tellCaused = () => {
@@ -194,11 +203,14 @@ export class Settler {
         for (const [at, id] of published.entries()) witness?.tell({ type: 'event.published', event: events[at]?.event ?? '', id })
       }
       await countEnds(database, client, settled, added)
-      const orphaned = enqueued.filter((_, at) => settled.below.includes(parents[at]?.claim.id ?? 0)).map(({ id }) => id)
+      const orphaned = enqueued
+        .filter(({ created }, at) => created && settled.below.includes(parents[at]?.id ?? 0))
+        .map(({ id }) => id)
       if (orphaned.length > 0)
         await client.query('select sluice.cancel($1::bigint[], $2, true)', [orphaned, 'canceled with its parent'])
       await probe('before commit')
-    })
+    }
+    await database.transaction(leaseMs, act, writing && lockText(writing.claim))
     tellCaused()
     await probe('settled')
     return [...stale]
@@ -231,6 +243,14 @@ export class Settler {
     }
     this.#over([settled], stale)
   }
+}
+
+interface Writing extends Ended {
+  readonly verdict: Extract<Verdict, { outcome: 'done' }> & { readonly write: NonNullable<Done['write']> }
+}
+
+function hasWrite(ended: Ended): ended is Writing {
+  return ended.verdict.outcome === 'done' && ended.verdict.write !== undefined
 }
 
 /** Jobs to come or events to publish. */

@@ -72,6 +72,7 @@ export class Worker implements Service {
     this.#runner = new Runner({ ...options, held: this.#held })
     this.#settler = new Settler({
       database,
+      kinds: options.kinds,
       clock,
       log,
       witness,
@@ -135,7 +136,7 @@ export class Worker implements Service {
 
   async start(): Promise<void> {
     const { database, dispatcher, name, pools, kinds, leaseMs } = this.#options
-    this.#id = await registerWorker(database, { name, pools, kinds: [...kinds.keys()], leaseMs })
+    this.#id = await registerWorker(database.viaIntake, { name, pools, kinds: [...kinds.keys()], leaseMs })
     await dispatcher.start(this.#claimer, Object.keys(pools))
   }
 
@@ -201,8 +202,7 @@ export class Worker implements Service {
     await this.#settler.drained()
     await this.#runner.stop()
     await this.#options.dispatcher.stop()
-    const silent = (error: unknown): void => log.warn('leaving without a word', { reason: String(error) })
-    await deregisterWorker(database, this.#id).catch(silent)
+    await deregisterWorker(database, this.#id).catch((error) => log.warn('leaving without a word', { reason: String(error) }))
   }
 
   async #allEnded(): Promise<void> {
