@@ -40,11 +40,7 @@ const { id } = await engine.runs.start(shelf)
 await engine.runs.start(shelf).catch((error: Error) => console.log(error.message.replace(/run \d+/, 'run N')))
 
 await engine.start()
-let run = await engine.runs.find(id)
-while (!run?.finishedAt) {
-  await new Promise((resolve) => setTimeout(resolve, 20))
-  run = await engine.runs.find(id)
-}
+const run = await engine.runs.ended(id) // in whichever process its jobs run
 console.log(`the run is ${run.state}`)
 console.log(`dead jobs of it that can be retried or discarded: ${(await engine.failed()).length}`)
 

@@ -12,6 +12,7 @@ import { Leader } from './maintenance/leader.ts'
 import type { Settled } from './options.ts'
 import type { Database } from './postgres/database.ts'
 import { Listener } from './postgres/listener.ts'
+import { RunWaiters } from './run/run-waiters.ts'
 import { Scheduler } from './schedule/scheduler.ts'
 import type { EngineStatus } from './status.ts'
 import { type Witness, witness } from './support/witness.ts'
@@ -31,6 +32,7 @@ export interface DutyParts {
 
 export class Duties {
   readonly witness: Witness
+  readonly runWaiters: RunWaiters
   readonly #graceMs: number
   readonly #dispatcher: Dispatcher
   readonly #worker: Worker
@@ -46,6 +48,7 @@ export class Duties {
     this.#dispatcher = dispatcher
     const hears = (): boolean => this.#listener.hears
     this.#feed = new Feed({ database, clock, log, worker: () => this.#worker.id, hears })
+    this.runWaiters = new RunWaiters({ clock, hears })
     const seen = witness(options.observe, log, this.#feed)
     this.witness = seen
     const trusted = (): boolean => this.#heartbeat.trusted
@@ -81,7 +84,13 @@ export class Duties {
       clock,
       log,
       onMessage: (message) => {
-        hear(message, { worker: this.#worker, leader: this.#leader, scheduler: this.#scheduler, beatNow })
+        hear(message, {
+          worker: this.#worker,
+          leader: this.#leader,
+          runWaiters: this.runWaiters,
+          scheduler: this.#scheduler,
+          beatNow,
+        })
         this.#feed.hear(message)
       },
       onConnect: (again) => {
@@ -89,6 +98,7 @@ export class Duties {
         else this.#worker.wakeAll()
         this.#scheduler.hear()
         this.#feed.lookAgain()
+        this.runWaiters.lookAgain()
         beatNow() // what was told while nobody listened: due times, pauses, cancels
       },
     })

@@ -28,9 +28,10 @@ import { topicsFor, Waker } from './job/waker.ts'
 import { Lanes } from './lane/lanes.ts'
 import { Owners } from './lane/owners.ts'
 import { type EngineOptions, type Settled, settleOptions } from './options.ts'
-import { type Executor, onClient, type Rows } from './postgres/client.ts'
+import { clientOf, type Executor, onClient, type Rows } from './postgres/client.ts'
 import { explainConnect } from './postgres/connect.ts'
 import { Database } from './postgres/database.ts'
+import { lend } from './postgres/lend.ts'
 import { register } from './registration.ts'
 import { Runs } from './run/runs.ts'
 import { Schedules } from './schedule/schedules.ts'
@@ -38,6 +39,7 @@ import { Secrets } from './secret/secrets.ts'
 import { type EngineStatus, findProblems } from './status.ts'
 import { systemClock } from './support/clock.ts'
 import { SluiceError } from './support/errors.ts'
+import { checkId, checkOptions } from './support/options.ts'
 
 /** What the last words may take after the grace, before connections are cut. */
 const goodbyeMs = 5_000
@@ -95,7 +97,7 @@ export class Engine implements Executor {
     const limited = async () => ({ on: await this.#ready(), payloadBytesMax: limits.payloadBytesMax() })
     this.lanes = new Lanes(ready, clock, witness.tell)
     this.owners = new Owners(ready, clock)
-    this.runs = new Runs(ready, kinds)
+    this.runs = new Runs(ready, kinds, duties.runWaiters)
     this.secrets = new Secrets(ready, options.secrets)
     this.schedules = new Schedules(limited, () => duties.hearSchedules())
     this.events = new Events(limited, witness.tell)
@@ -122,14 +124,16 @@ export class Engine implements Executor {
     await this.#stopped
   }
 
-  async enqueue(request: JobRequest, { client }: EnqueueOptions = {}): Promise<Enqueued> {
+  async enqueue(request: JobRequest, options?: EnqueueOptions): Promise<Enqueued> {
+    const client = clientOf('enqueue', options)
     // Only the first call has something to wait for.
     if (!this.#isPrepared || this.#left) await this.#prepare()
     return await this.#intake.one(request, client) // without "await" the caller would hear of it two turns of the queue later
   }
 
   /** All of them or none. */
-  async enqueueMany(requests: readonly JobRequest[], { client }: EnqueueOptions = {}): Promise<Enqueued[]> {
+  async enqueueMany(requests: readonly JobRequest[], options?: EnqueueOptions): Promise<Enqueued[]> {
+    const client = clientOf('enqueueMany', options)
     await this.#prepare()
     return this.#intake.many(requests, client)
   }
@@ -146,20 +150,20 @@ export class Engine implements Executor {
 
   /** All of it or nothing. Hand `tx` to `enqueue` and `publish`, so that what follows from your change commits with it. */
   async transaction<T>(act: (tx: TransactionClient) => Promise<T>): Promise<T> {
-    return (await this.#ready()).transaction(this.#options.leaseMs, act)
+    return (await this.#ready()).transaction(this.#options.leaseMs, ({ client }) => lend(client, act))
   }
 
   async find(id: number): Promise<Job | undefined> {
-    return findJob(await this.#looking(), id)
+    return findJob(await this.#looking(), checkId('job', id))
   }
 
   async attempts(id: number): Promise<Attempt[]> {
-    return listAttempts(await this.#looking(), id)
+    return listAttempts(await this.#looking(), checkId('job', id))
   }
 
   /** What its handlers logged, oldest first. */
   async jobLog(id: number, page: JobLogPage = {}): Promise<JobLine[]> {
-    return listJobLog(await this.#looking(), id, page)
+    return listJobLog(await this.#looking(), checkId('job', id), page)
   }
 
   async failed(page: { after?: number; limit?: number } = {}): Promise<Job[]> {
@@ -167,15 +171,15 @@ export class Engine implements Executor {
   }
 
   async why(id: number): Promise<Explanation> {
-    return explainJob(await this.#looking(), id)
+    return explainJob(await this.#looking(), checkId('job', id))
   }
 
   /** `tree` cancels everything below the job as well. */
-  async cancel(
-    id: number,
-    { tree = false, reason }: { tree?: boolean; reason?: string } = {},
-  ): Promise<Map<number, steer.CancelAnswer>> {
+  async cancel(id: number, options: { tree?: boolean; reason?: string } = {}): Promise<Map<number, steer.CancelAnswer>> {
+    checkOptions('cancel', options, ['tree', 'reason'])
+    const { tree = false, reason } = options
     const on = await this.#ready()
+    checkId('job', id)
     const answers = await (tree ? steer.cancelTree(on, id, reason) : steer.cancelJobs(on, [id], { reason }))
     this.#duties.cancel(answers.keys())
     return answers
@@ -190,12 +194,14 @@ export class Engine implements Executor {
   }
 
   /** With a client of yours it holds if and only if you commit. */
-  async pause(target: steer.PauseTarget, reason?: string, { client }: EnqueueOptions = {}): Promise<void> {
+  async pause(target: steer.PauseTarget, reason?: string, options?: EnqueueOptions): Promise<void> {
+    const client = clientOf('pause', options)
     const on = await this.#ready()
     await steer.pauseTarget(client ? onClient(client) : on, target, reason)
   }
 
-  async resume(target: steer.PauseTarget, { client }: EnqueueOptions = {}): Promise<boolean> {
+  async resume(target: steer.PauseTarget, options?: EnqueueOptions): Promise<boolean> {
+    const client = clientOf('resume', options)
     const on = await this.#ready()
     return steer.resumeTarget(client ? onClient(client) : on, target)
   }
@@ -262,6 +268,7 @@ export class Engine implements Executor {
   }
 
   async #leave(): Promise<void> {
+    this.#duties.runWaiters.stop()
     await this.#started?.catch(() => {})
     if (this.#started) await this.#duties.stop()
     await this.#prepared?.catch(() => {})

@@ -3,17 +3,19 @@
  * heartbeat, and a word that this version does not know is passed over.
  */
 import type { Leader } from './maintenance/leader.ts'
+import type { RunWaiters } from './run/run-waiters.ts'
 import type { Scheduler } from './schedule/scheduler.ts'
 import type { Worker } from './worker/worker.ts'
 
 export interface Hearers {
   readonly worker: Pick<Worker, 'id' | 'wake' | 'cancel' | 'hearSuspects'>
   readonly leader: Pick<Leader, 'hearDue' | 'hearRunEnd'>
+  readonly runWaiters: Pick<RunWaiters, 'hear'>
   readonly scheduler: Pick<Scheduler, 'hear'>
   readonly beatNow: () => void
 }
 
-export function hear(message: string, { worker, leader, scheduler, beatNow }: Hearers): void {
+export function hear(message: string, { worker, leader, runWaiters, scheduler, beatNow }: Hearers): void {
   const [topic = '', ...rest] = message.split(':')
   switch (topic) {
     case 'ready':
@@ -22,6 +24,7 @@ export function hear(message: string, { worker, leader, scheduler, beatNow }: He
     case 'due':
       return leader.hearDue(Number(rest[0]))
     case 'run':
+      runWaiters.hear(rest.join(':'))
       return leader.hearRunEnd(rest.join(':'))
     case 'cancel':
       if (Number(rest[0]) === worker.id) worker.cancel(Number(rest[1]))

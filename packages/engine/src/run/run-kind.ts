@@ -8,6 +8,7 @@ import { z } from 'zod'
 import type { JobContext } from '../job/context.ts'
 import { type AnyKind, defineKind, type Kind, type KindDefinition } from '../job/kind.ts'
 import type { Outcome } from '../job/outcome.ts'
+import { checkOptions } from '../support/options.ts'
 
 /** What a finalizer gets: how the rest of its run ended. */
 export interface RunSummary<P> {
@@ -51,9 +52,10 @@ export function defineRun<Schema extends z.ZodType = z.ZodObject, Services = unk
   name: string,
   { plan, finalize, ...rest }: RunDefinition<Schema, Services>,
 ): RunKind<Schema> {
-  const root: Kind<Schema, Services> = ofRun(defineKind(name, { ...rest, run: plan }))
+  const root: Kind<Schema, Services> = ofRun(defineKind(name, { ...rest, run: plan }), ['run'])
   const last = finalize && defineFinalizer<Schema, Services>(name, rest, finalize)
   const request = (payload: z.input<Schema>, options: { owner?: string } = {}): RunRequest => {
+    checkOptions(name, options, ['owner'])
     root.parse(JSON.parse(JSON.stringify(payload ?? {})))
     return { kind, payload, owner: options.owner }
   }
@@ -81,10 +83,10 @@ function defineFinalizer<Schema extends z.ZodType, Services>(
   })
   const policies = { pool, priority, retry, timeout }
   const given = Object.fromEntries(Object.entries(policies).filter(([, value]) => value !== undefined))
-  return ofRun(defineKind(finalizerOf(name), { ...given, payload: summary, run: finalize as never }) as AnyKind)
+  return ofRun(defineKind(finalizerOf(name), { ...given, payload: summary, run: finalize as never }) as AnyKind, ['run', 'end'])
 }
 
 /** A job of it belongs to a run: enqueued by itself it would plan jobs that nobody counts. */
-function ofRun<K extends AnyKind>(kind: K): K {
-  return Object.assign(kind, { asks: ['run'] })
+function ofRun<K extends AnyKind>(kind: K, asks: readonly string[]): K {
+  return Object.assign(kind, { asks })
 }

@@ -35,6 +35,31 @@ const ended = (engine: Engine, id: number): Promise<Run> =>
     return run?.finishedAt ? run : undefined
   })
 
+test('[E-15] a program waits for the end of a run, whichever process works on it, and hears how it ended', async ({
+  engines,
+}) => {
+  const [run, slow] = [collect([]), defineRun('slow', { plan: () => done({ next: [page({ n: 1 }, { delay: '1h' })] }) })]
+  const [works, waits, idle] = [engines({ kinds: [page], runs: [run, slow] }), engines({ pools: {} }), engines({})]
+  const [first, second] = await Promise.all([works.runs.start(run({ pages: 3, bad: 1 })), works.runs.start(slow({}))])
+  await waits.start()
+  const told = [waits.runs.ended(first.id), idle.runs.ended(first.id), works.runs.ended(first.id)]
+  const stopped = waits.runs.ended(second.id)
+  await works.start()
+  for (const one of await Promise.all(told))
+    expect(one).toMatchObject({ id: first.id, state: 'completed', succeeded: 3, failed: 1 })
+  expect(await waits.runs.ended(first.id)).toMatchObject({ state: 'completed' }) // also afterwards
+  await works.runs.cancel(second.id)
+  expect(await stopped).toMatchObject({ state: 'canceled' })
+  await expect(idle.runs.ended(999_999)).rejects.toMatchObject({
+    code: 'UNKNOWN_RUN',
+    message: expect.stringContaining('999999'),
+  })
+  const { id } = await works.runs.start(slow({}))
+  const late = idle.runs.ended(id)
+  await idle.stop()
+  await expect(late).rejects.toMatchObject({ code: 'ENGINE_STOPPED' })
+})
+
 test('[E-15] a run completes once, when its last job has ended, and its finalizer knows how', async ({ engines }) => {
   const summaries: RunSummary<{ pages: number; bad: number }>[] = []
   const run = collect(summaries)

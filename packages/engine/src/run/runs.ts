@@ -6,10 +6,12 @@ import { explainRefusal } from '../job/enqueue.ts'
 import type { AnyKind } from '../job/kind.ts'
 import { withDays } from '../job/missing-day.ts'
 import { retryJobs } from '../job/steer.ts'
-import { type Executor, type QueryClient } from '../postgres/client.ts'
+import { checkClient, type Executor, type QueryClient } from '../postgres/client.ts'
 import { SluiceError, type StoredError } from '../support/errors.ts'
+import { checkId, checkOptions } from '../support/options.ts'
 import { startSending, traceparentPattern, withSending } from '../support/trace.ts'
 import { finalizerOf, type RunRequest } from './run-kind.ts'
+import type { RunWaiters } from './run-waiters.ts'
 
 export type RunState = 'created' | 'planning' | 'running' | 'finalizing' | 'completed' | 'failed' | 'canceled'
 
@@ -54,16 +56,23 @@ const startText = 'select id, created from sluice.start_run($1, $2, $3::jsonb, $
 export class Runs {
   readonly #on: () => Promise<Executor & { readonly pool: QueryClient }>
   readonly #kinds: ReadonlyMap<string, AnyKind>
+  readonly #waiters: Pick<RunWaiters, 'seen'>
 
-  constructor(on: () => Promise<Executor & { readonly pool: QueryClient }>, kinds: ReadonlyMap<string, AnyKind>) {
+  constructor(
+    on: () => Promise<Executor & { readonly pool: QueryClient }>,
+    kinds: ReadonlyMap<string, AnyKind>,
+    waiters: Pick<RunWaiters, 'seen'>,
+  ) {
     this.#on = on
     this.#kinds = kinds
+    this.#waiters = waiters
   }
 
   /** One of a kind and owner at a time: a second start is refused and names the one that is under way. */
   async start({ kind, payload, owner }: RunRequest, options: StartOptions = {}): Promise<Run> {
+    checkOptions('runs.start', options, ['trigger', 'client', 'trace'])
     const on = await this.#on()
-    const client = options.client ?? on.pool
+    const client = checkClient(options.client) ?? on.pool
     if (typeof kind === 'string') this.#kinds.get(kind)?.check(payload ?? {})
     const named = typeof kind === 'string' ? { kindName: kind, finalizer: await findFinalizer(on, kind) } : kind
     const { trigger = 'manual', trace } = options
@@ -79,19 +88,33 @@ export class Runs {
     const started = rows[0] as { id: number | string; created: boolean }
     const run = Number(started.id)
     if (!started.created)
-      throw new SluiceError('RUN_ACTIVE', { kind: named.kindName, owner: owner === undefined ? '' : ` for ${owner}`, run })
+      throw new SluiceError('RUN_ACTIVE', { kind: named.kindName, owner, whose: owner === undefined ? '' : ` for ${owner}`, run })
     const found = await client.query(sql`select ${runColumns} from sluice.run r where r.id = ${run}`.text, [run])
     return tidy(found.rows[0] as Run)
   }
 
   async find(id: number): Promise<Run | undefined> {
+    checkId('run', id)
     const on = await this.#on()
     const { rows } = await on.query<Run>(sql`select ${runColumns} from sluice.run r where r.id = ${id}`)
     return rows[0] && tidy(rows[0])
   }
 
+  /** Waits until it has ended, wherever its jobs run: completed, failed or canceled. A started engine is told; another one looks every second. */
+  async ended(id: number, options: { signal?: AbortSignal } = {}): Promise<Run> {
+    checkId('run', id)
+    checkOptions('runs.ended', options, ['signal'])
+    const look = async (): Promise<Run | undefined> => {
+      const run = await this.find(id)
+      if (!run) throw new SluiceError('UNKNOWN_RUN', { run: id })
+      return run.finishedAt ? run : undefined
+    }
+    return this.#waiters.seen(id, look, options.signal)
+  }
+
   /** Newest first. */
   async list(page: { kind?: string; owner?: string; before?: number; limit?: number } = {}): Promise<Run[]> {
+    checkOptions('runs.list', page, ['kind', 'owner', 'before', 'limit'])
     const on = await this.#on()
     const { rows } = await on.query<Run>(sql`
       select ${runColumns} from sluice.run r
