@@ -172,7 +172,7 @@ test('[E-23] a claim that is answered only when its process has all but left is 
     await onlooker.query(`notify sluice, 'ready:light'`)
     await serverWaits(onlooker, 'sluice.claim(')
     leaving.signal('SIGTERM')
-    await serverWaits(onlooker, 'delete from sluice.worker')
+    await serverWaits(onlooker, 'sluice.leave(')
   })
   await client.query('commit')
   expect(await leaving.ended, leaving.complaints).toEqual(left)

@@ -166,7 +166,7 @@ test('[E-11] a process looks for claims whose answer got lost when its connectio
 }) => {
   // To look for them is to walk through all that waits.
   await client.query('create sequence look')
-  await inject(client, 'audit', '  with back as (', `perform nextval('look');`)
+  await inject(client, 'audit', '  lost := array(', `perform nextval('look');`)
   const looks = async (): Promise<number> =>
     (await client.query(`select case when is_called then last_value::int else 0 end as looks from look`)).rows[0].looks
   const engine = engines({ kinds: [note], lease: longLease })

@@ -9,7 +9,7 @@ import type { Database } from './postgres/database.ts'
 import { checkSchema, migrate } from './postgres/migrate.ts'
 import { registerSchedules } from './schedule/schedules.ts'
 
-export async function register(on: Database, options: Settled): Promise<StoredSettings> {
+export async function register({ viaIntake: on }: Database, options: Settled): Promise<StoredSettings> {
   const { database, migrations, migrates, kinds, events, laneClasses, schedules, priorityStepMs, payloadBytesMax } = options
   if (migrates) await migrate(database, migrations)
   else await checkSchema(database, migrations)

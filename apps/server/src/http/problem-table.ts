@@ -70,6 +70,8 @@ export const engineProblems: Readonly<Record<ErrorCode, ProblemRow>> = {
       'Tokens are stored sealed, and this server has no master key. Start it with SLUICE_MASTER_KEY, the same for every process.',
   },
   SECRET_UNREADABLE: mistake,
+  TRANSACTION_OVER: { status: 500, title: 'The transaction is over' },
+  UNKNOWN_RUN: { status: 404, title: 'No such run' },
   UNKNOWN_SECRET: { status: 404, title: 'No such secret' },
   HANDLER_TIMED_OUT: mistake,
   OWN_PROCESS_DIED: mistake,

@@ -7,6 +7,7 @@
 import { z } from 'zod'
 import { encodePayload, isStorable, ownerName } from '../job/request.ts'
 import { SluiceError } from '../support/errors.ts'
+import { checkOptions } from '../support/options.ts'
 
 export interface EventDefinition<Schema extends z.ZodType> {
   /** Checked when the event is published; each subscriber checks it by its own schema as well. */
@@ -73,6 +74,7 @@ export function makeEvent<Schema extends z.ZodType>(name: string, definition: Ev
       field: 'event',
       problem: `"${name}" is no name: letters, digits, dots and dashes, at most 100`,
     })
+  checkOptions(name, definition, ['payload'])
   const schema = definition.payload ?? z.looseObject({})
   if (!(schema instanceof z.ZodType))
     throw new SluiceError('INVALID_OPTION', { field: `${name}.payload`, problem: 'is no zod schema' })
@@ -103,12 +105,12 @@ export function encodeEvent(
   const payload = encodePayload(event, request.payload, limits.payloadBytesMax)
   // Checked as the subscribers will get it: a Date passes its schema here and comes back as text.
   if (typeof request.event !== 'string') request.event.check(JSON.parse(payload))
-  const { owner } = checkOptions(request.options ?? {})
+  const { owner } = readOptions(request.options ?? {})
   const rest = JSON.stringify({ type: event, owner, ...origin })
   return { event, row: `{"payload":${payload},${rest.slice(1)}` }
 }
 
-function checkOptions(options: EventOptions): EventOptions {
+function readOptions(options: EventOptions): EventOptions {
   const checked = optionsSchema.safeParse(options)
   if (!checked.success) {
     const issue = checked.error.issues[0]

@@ -2,9 +2,10 @@
  * Events, as people publish them and look at them: `engine.publish` and `engine.events`.
  */
 
-import type { Executor, QueryClient } from '../postgres/client.ts'
+import { clientOf, type Executor, type QueryClient } from '../postgres/client.ts'
 import { explainConnect } from '../postgres/connect.ts'
 import type { Observer } from '../support/fact.ts'
+import { checkOptions } from '../support/options.ts'
 import { startSending, withSending } from '../support/trace.ts'
 import { type EventRequest, encodeEvent } from './event.ts'
 import { type EventPage, findEvent, listEvents, type PublishedEvent, publishOn } from './event-store.ts'
@@ -29,7 +30,8 @@ export class Events {
     this.#tell = tell
   }
 
-  async publish(request: EventRequest, { client }: PublishOptions = {}): Promise<{ id: number }> {
+  async publish(request: EventRequest, options?: PublishOptions): Promise<{ id: number }> {
+    const client = clientOf('publish', options)
     const { on, payloadBytesMax } = await this.#ready()
     const name = typeof request.event === 'string' ? request.event : request.event.eventName
     const sending = startSending('publish', name, 1)
@@ -46,6 +48,7 @@ export class Events {
 
   /** Newest first. */
   async list(page: EventPage = {}): Promise<PublishedEvent[]> {
+    checkOptions('events.list', page, ['type', 'owner', 'before', 'limit'])
     return listEvents((await this.#ready()).on, page)
   }
 

@@ -2,10 +2,9 @@
  * What a handler gets: its job, and the signal that tells it to stop.
  */
 import type { BudgetReport } from '../lane/budget-report.ts'
-import type { QueryClient } from '../postgres/client.ts'
+import type { TransactionClient } from '../postgres/client.ts'
 
-/** The transaction that ends the job. Do not commit or roll back: the engine does, if the fence still holds. */
-export type TransactionClient = QueryClient
+export type { TransactionClient }
 
 export interface JobContext<P> {
   readonly id: number

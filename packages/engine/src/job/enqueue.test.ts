@@ -1,10 +1,12 @@
 /** Enqueue joins the caller's transaction, whatever speaks to the database; single enqueues of the same moment share a commit. */
 import pg from 'pg'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { z } from 'zod'
 import { test } from '../../../../test/support/database.ts'
 import type { QueryClient } from '../postgres/client.ts'
 import { defineKind } from './kind.ts'
+import { done } from './outcome.ts'
+import { once } from './retry.ts'
 
 const mail = defineKind('mail', { payload: z.object({ n: z.number() }), run: () => {} })
 const countJobs = async (client: pg.Client): Promise<number> => (await client.query('select from sluice.job')).rowCount ?? 0
@@ -154,6 +156,33 @@ test('an engine that was stopped enqueues nothing and says so', async ({ engines
   const engine = engines({ kinds: [mail] })
   await engine.stop()
   await expect(engine.enqueue(mail({ n: 1 }))).rejects.toMatchObject({ code: 'ENGINE_STOPPED' })
+})
+
+test('[E-02] of many jobs the bad one is named by its place, and so is a bad child of a handler', async ({ engines, client }) => {
+  const call = defineKind('call', { payload: z.object({ tenant: z.string() }), run: () => {} })
+  const parent = defineKind('parent', {
+    retry: once,
+    run: () =>
+      done({ next: [call({ tenant: 'ada' }), { kind: 'call', payload: { tenant: 'bob' }, options: { priority: 5000 } }] }),
+  })
+  const engine = engines({ kinds: [call, parent] })
+  const good = { kind: 'call', payload: { tenant: 'ada' } }
+  await expect(engine.enqueueMany([good, good, { kind: 'call', payload: { tenant: 1 } }])).rejects.toMatchObject({
+    code: 'INVALID_PAYLOAD',
+    message: expect.stringMatching(/^jobs\[2\]: The payload of "call".*tenant: /),
+    details: { place: 'jobs[2]', kind: 'call' },
+  })
+  await expect(engine.enqueueMany([good, { ...good, options: { priority: 5000 } }])).rejects.toThrow(
+    /^jobs\[1\]: Option priority: /,
+  )
+  expect(await countJobs(client)).toBe(0)
+  await engine.enqueue(parent({}))
+  await engine.start()
+  await vi.waitFor(async () => {
+    expect(await engine.failed()).toMatchObject([
+      { kind: 'parent', error: { message: expect.stringMatching(/^next\[1\]: Option priority: /) } },
+    ])
+  })
 })
 
 test('[E-01] a kind that is only named is asked if this process defines it: bad payloads are refused, its lane and cost count', async ({

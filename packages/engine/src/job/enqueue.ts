@@ -48,7 +48,12 @@ export function enqueueStatement(
 }
 
 /** On a client with a transaction of its own: a caller's, or that of a settle. */
-export async function enqueueOn(client: QueryClient, requests: readonly EncodedRequest[], wake: boolean): Promise<Enqueued[]> {
+export async function enqueueOn(
+  client: QueryClient,
+  requests: readonly EncodedRequest[],
+  wake: boolean,
+  list = 'jobs',
+): Promise<Enqueued[]> {
   if (requests.length === 0) return []
   const { statement, values } = enqueueStatement(requests, wake)
   try {
@@ -56,7 +61,7 @@ export async function enqueueOn(client: QueryClient, requests: readonly EncodedR
     const row = rows[0] as { ids: (number | string)[]; existing: number[] | null } | undefined
     return readEnqueued(row?.ids, row?.existing)
   } catch (error) {
-    throw explainRefusal(error, requests)
+    throw explainRefusal(error, requests, list)
   }
 }
 
@@ -68,12 +73,18 @@ export function readEnqueued(
   return (ids ?? []).map((id, index) => ({ id: Number(id), created: !found.has(index + 1) }))
 }
 
+/** Of many, the first that is meant. */
+function placeOf(kind: string, requests: readonly EncodedRequest[], list: string): { place?: string } {
+  const at = requests.length > 1 ? requests.findIndex((request) => request.kind === kind) : -1
+  return at < 0 ? {} : { place: `${list}[${at}]` }
+}
+
 /** The database refuses in codes of its own; callers get the same errors as from a check in this process. */
-export function explainRefusal(error: unknown, requests: readonly EncodedRequest[]): unknown {
+export function explainRefusal(error: unknown, requests: readonly EncodedRequest[], list = 'jobs'): unknown {
   const state = sqlState(error)
   const message = error instanceof Error ? error.message : ''
   const kind = /"(.+)"/s.exec(message)?.[1] ?? requests[0]?.kind ?? ''
-  if (state === 'SL001') return new SluiceError('UNKNOWN_KIND', { kind }, error)
+  if (state === 'SL001') return new SluiceError('UNKNOWN_KIND', { kind, ...placeOf(kind, requests, list) }, error)
   if (state === 'SL002') return new SluiceError('INVALID_OPTION', { field: 'enqueue', problem: message }, error)
   if (state === 'SL003')
     return new SluiceError('PAYLOAD_TOO_LARGE', { kind, bytes: 'too many', limit: /\d+/.exec(message)?.[0] }, error)

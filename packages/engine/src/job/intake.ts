@@ -3,12 +3,13 @@
  * tells that they are there.
  */
 import type { QueryClient } from '../postgres/client.ts'
+import { eachOf, SluiceError } from '../support/errors.ts'
 import type { Observer } from '../support/fact.ts'
 import { type Sending, startSending, withSending } from '../support/trace.ts'
 import type { Witness } from '../support/witness.ts'
 import { type Enqueued, enqueueOn } from './enqueue.ts'
 import type { Enqueuer } from './enqueuer.ts'
-import type { AnyKind } from './kind.ts'
+import { type AnyKind, askKind } from './kind.ts'
 import { type EncodedRequest, encodeRequest, type JobRequest } from './request.ts'
 
 export interface IntakeOptions {
@@ -51,8 +52,10 @@ export class Intake {
 
   /** All of them or none. They share a span; one that brings a trace of its own keeps it. */
   async many(requests: readonly JobRequest[], client?: QueryClient): Promise<Enqueued[]> {
+    const given: unknown = requests
+    if (!Array.isArray(given)) throw new SluiceError('INVALID_OPTION', { field: 'jobs', problem: 'is no list; give [ … ]' })
     if (requests.length === 0) return []
-    const encoded = requests.map((request) => this.#encode(request))
+    const encoded = eachOf(requests, 'jobs', (request) => this.#encode(request))
     const sending = startSending('enqueue', nameOf(encoded), encoded.length)
     const carrying = sending ? encoded.map((one) => ({ ...one, trace: one.trace ?? sending.trace })) : encoded
     const send = (): Promise<Enqueued[]> =>
@@ -62,11 +65,9 @@ export class Intake {
     return enqueued
   }
 
-  /** A kind that is only named is asked all the same if it is known here: what it refuses is refused now, and its lane and cost are its own. */
   #encode(request: JobRequest): EncodedRequest {
     const { kinds, payloadBytesMax } = this.#options
-    const kind = typeof request.kind === 'string' ? kinds.get(request.kind) : undefined
-    return encodeRequest(kind ? kind(request.payload, request.options) : request, { payloadBytesMax: payloadBytesMax() })
+    return encodeRequest(askKind(request, kinds), { payloadBytesMax: payloadBytesMax() })
   }
 
   #tell(requests: readonly EncodedRequest[], enqueued: readonly Enqueued[]): void {

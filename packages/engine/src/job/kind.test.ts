@@ -8,6 +8,11 @@ import { delays } from './retry.ts'
 const run = (): void => {}
 const mail = z.object({ to: z.email(), copies: z.number().default(1) })
 
+test('[E-01] a kind with an option that does not exist is refused by its name', () => {
+  const wrong = { run: () => {}, attempts: 3 } as unknown as { run: () => void }
+  expect(() => defineKind('mail.send', wrong)).toThrow(/^Option mail\.send: Unrecognized key: "attempts"/)
+})
+
 test('[E-01] a kind has a name, and defaults for all that was left out', () => {
   const kind = defineKind('mail.send', { run })
   expect(kind.name).toBe('mail.send')

@@ -84,6 +84,12 @@ const definitionSchema = z.strictObject({
   run: z.function().optional(),
 })
 
+/** A kind that is only named is asked all the same if it is known here: what it refuses is refused now, and its lane and cost are its own. */
+export function askKind(request: JobRequest, kinds: ReadonlyMap<string, AnyKind>): JobRequest {
+  const kind = typeof (request as JobRequest | undefined)?.kind === 'string' ? kinds.get(request.kind as string) : undefined
+  return kind ? kind(request.payload, request.options) : request
+}
+
 export function defineKind<Schema extends z.ZodType = z.ZodObject, Services = unknown>(
   name: string,
   definition: KindDefinition<Schema, Services>,
@@ -97,10 +103,15 @@ export function defineKind<Schema extends z.ZodType = z.ZodObject, Services = un
   if (!checked.success) {
     const issue = checked.error.issues[0]
     throw new SluiceError('INVALID_OPTION', {
-      field: `${name}.${issue?.path.join('.') ?? ''}`,
+      field: [name, ...(issue?.path ?? [])].join('.'),
       problem: issue?.message ?? 'not usable',
     })
   }
+  if (definition.dedupe === 'once' && definition.uniqueFor !== undefined)
+    throw new SluiceError('INVALID_OPTION', {
+      field: `${name}.uniqueFor`,
+      problem: 'goes with no dedupe once: the run is its window',
+    })
   const { pool, priority } = checked.data
   const timeoutMs = toMs(definition.timeout ?? '10m', `${name}.timeout`)
   if (timeoutMs < 1) throw new SluiceError('INVALID_OPTION', { field: `${name}.timeout`, problem: 'no attempt ends in no time' })

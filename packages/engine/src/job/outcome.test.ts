@@ -13,6 +13,24 @@ test('[E-10] done says what to write and what comes next, and leaves out what is
   for (const nothing of [[], false, null, undefined] as const) expect(done({ next: nothing })).toEqual({ type: 'done' })
 })
 
+test('[E-10] done refuses what it would otherwise forget, and says what it takes', () => {
+  const wrong = done as (what: unknown) => Outcome
+  for (const [what, words] of [
+    [{ next: child({}) }, /^Option done\.next: is no list/],
+    [{ publish: 'paid' }, /^Option done\.publish: is no list/],
+    [{ nxt: [child({})] }, /^Option done: has no "nxt"; it takes write, next and publish/],
+    [[child({})], /^Option done: takes an object with write, next and publish, and was given a list/],
+    [async () => {}, /^Option done: takes an object/],
+    [{ write: 'insert' }, /^Option done\.write: is no function/],
+    [null, /^Option done: takes an object/],
+  ] as const)
+    expect(() => wrong(what)).toThrow(words)
+  expect(isOutcome({ type: 'done', nxt: [] })).toBe(false)
+  expect(isOutcome({ type: 'toString' })).toBe(false)
+  expect(() => retry({ delay: '1h' } as never)).toThrow(/^Option retry: has no "delay"; it takes after and error/)
+  expect(retry('2s')).toEqual(retry({ after: '2s' }))
+})
+
 test('[E-10] retry takes its delay from the kind unless it names one', () => {
   const error = new Error('busy')
   expect(retry()).toEqual({ type: 'retry' })

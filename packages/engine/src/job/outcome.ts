@@ -4,6 +4,7 @@
 import type { EventRequest } from '../event/event.ts'
 import { type Duration, durationMsMax, toMs } from '../support/duration.ts'
 import { SluiceError } from '../support/errors.ts'
+import { checkOptions } from '../support/options.ts'
 import type { TransactionClient } from './context.ts'
 import type { JobRequest } from './request.ts'
 
@@ -13,11 +14,11 @@ const dateMsMax = Date.UTC(9999, 11, 31)
 export interface Done {
   readonly type: 'done'
   /** Runs inside the transaction that ends the job. What it writes is there exactly once, or not at all. */
-  readonly write?: (tx: TransactionClient) => Promise<unknown>
+  readonly write?: ((tx: TransactionClient) => Promise<unknown>) | undefined
   /** Jobs that come next: they exist if and only if this job succeeded. */
-  readonly next?: readonly JobRequest[]
+  readonly next?: readonly JobRequest[] | undefined
   /** What happened: these events, and the jobs of their subscribers, exist if and only if this job succeeded. */
-  readonly publish?: readonly EventRequest[]
+  readonly publish?: readonly EventRequest[] | undefined
 }
 
 export type Outcome =
@@ -27,24 +28,46 @@ export type Outcome =
   | { readonly type: 'fail'; readonly error: unknown }
   | { readonly type: 'cancel'; readonly reason?: string }
 
+/** What each may say besides its type. */
+const fields: Readonly<Record<Outcome['type'], readonly string[]>> = {
+  done: ['write', 'next', 'publish'],
+  retry: ['afterMs', 'error'],
+  snooze: ['afterMs', 'until'],
+  fail: ['error'],
+  cancel: ['reason'],
+}
+
 export interface Consequence {
   readonly write?: Done['write']
   readonly next?: readonly JobRequest[] | false | null | undefined
   readonly publish?: readonly EventRequest[] | false | null | undefined
 }
 
+/** What a handler says that says nothing. All fields at once: objects of one shape are read faster. */
+export const finished: Outcome = { type: 'done', write: undefined, next: undefined, publish: undefined }
+
 /** Finished. Say what to write, which jobs come next and what has happened by it; all of it commits together. */
-export function done({ write, next, publish }: Consequence = {}): Outcome {
-  return {
-    type: 'done',
-    ...(write ? { write } : {}),
-    ...(next && next.length > 0 ? { next } : {}),
-    ...(publish && publish.length > 0 ? { publish } : {}),
-  }
+export function done(consequence?: Consequence): Outcome {
+  if (consequence === undefined) return finished
+  // What is not understood would be forgotten, and the job would succeed without it.
+  checkOptions('done', consequence, fields.done)
+  const { write, next, publish } = consequence
+  if (write && typeof write !== 'function')
+    throw new SluiceError('INVALID_OPTION', { field: 'done.write', problem: 'is no function; give (tx) => tx.query(…)' })
+  return { type: 'done', write: write || undefined, next: listOf('next', next), publish: listOf('publish', publish) }
 }
 
-/** Try again, after the kind's own delay or after this one. Counts as an attempt. */
-export function retry(options: { after?: Duration; error?: unknown } = {}): Outcome {
+function listOf<T>(field: string, list: readonly T[] | false | null | undefined): readonly T[] | undefined {
+  if (!list) return undefined
+  if (!Array.isArray(list))
+    throw new SluiceError('INVALID_OPTION', { field: `done.${field}`, problem: 'is no list; put it into [ ]' })
+  return list.length > 0 ? list : undefined
+}
+
+/** Try again, after the kind's own delay or after this one: `retry('10m')`. Counts as an attempt. */
+export function retry(how: Duration | { after?: Duration; error?: unknown } = {}): Outcome {
+  const options = typeof how === 'object' ? how : { after: how }
+  checkOptions('retry', options, ['after', 'error'])
   return {
     type: 'retry',
     ...(options.after === undefined ? {} : { afterMs: toMs(options.after, 'after') }),
@@ -73,6 +96,8 @@ export function cancel(reason?: string): Outcome {
 export function isOutcome(value: unknown): value is Outcome {
   if (typeof value !== 'object' || value === null || !('type' in value)) return false
   const { type, write, next, publish, afterMs, until, reason } = value as Record<string, unknown>
+  const known = Object.hasOwn(fields, String(type)) ? fields[type as Outcome['type']] : undefined
+  if (!known || Object.keys(value).some((field) => field !== 'type' && !known.includes(field))) return false
   switch (type) {
     case 'done':
       return (

@@ -110,7 +110,7 @@ export function encodeRequest(
   limits: { payloadBytesMax: number },
   { family, trace }: Origins = {},
 ): EncodedRequest {
-  const kind = typeof request.kind === 'string' ? request.kind : request.kind.kindName
+  const kind = kindOf(request)
   if (!isStorable(kind)) throw new SluiceError('UNKNOWN_KIND', { kind })
   const payload = encodePayload(kind, request.payload, limits.payloadBytesMax)
   // Checked as the handler will get it: a Date passes its schema here and comes back as text.
@@ -131,6 +131,15 @@ export function encodeRequest(
     fields: options + ancestry + asked,
     trace: request.options?.trace ?? trace,
   }
+}
+
+/** In plain JavaScript anything may come: a payload, a kind that was not called, an event. */
+function kindOf(request: JobRequest): string {
+  const kind: unknown = (request as JobRequest | undefined)?.kind
+  if (typeof kind === 'string') return kind
+  if (typeof kind === 'function' && 'kindName' in kind && 'check' in kind) return String(kind.kindName)
+  const problem = 'is no request for a job; call its kind, as in send({ to }), or give { kind, payload }'
+  throw new SluiceError('INVALID_OPTION', { field: 'job', problem })
 }
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair. */

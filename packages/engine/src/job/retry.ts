@@ -3,6 +3,7 @@
  */
 import { type Duration, durationMsMax, toMs } from '../support/duration.ts'
 import { SluiceError } from '../support/errors.ts'
+import { checkOptions } from '../support/options.ts'
 
 export interface RetryPolicy {
   /** How often the job is tried at most, the first time included. */
@@ -19,6 +20,7 @@ const fallbackMs = toMs('1m')
 export function exponential(
   options: { first?: Duration; factor?: number; cap?: Duration; attempts?: number; jitter?: number } = {},
 ): RetryPolicy {
+  checkOptions('exponential', options, ['first', 'factor', 'cap', 'attempts', 'jitter'])
   const { factor = 2, attempts = 5, jitter = 0.2 } = options
   const firstMs = toMs(options.first ?? '2s', 'retry.first')
   const capMs = toMs(options.cap ?? '10m', 'retry.cap')

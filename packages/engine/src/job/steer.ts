@@ -3,6 +3,7 @@
  */
 import sql from 'sql-template-tag'
 import type { Executor } from '../postgres/client.ts'
+import { SluiceError } from '../support/errors.ts'
 import { withDays } from './missing-day.ts'
 
 export type CancelAnswer = 'canceled' | 'requested' | 'not live'
@@ -79,15 +80,26 @@ export interface PauseTarget {
 
 /** Holds from the moment it commits: every claim of every process reads it. Jobs that run go on. */
 export async function pauseTarget(on: Executor, { scope, name }: PauseTarget, reason?: string): Promise<void> {
+  checkScope(scope)
   if (scope === 'lane' || scope === 'owner') return changePause(on, { scope, name }, reason ?? 'paused')
-  await on.query(sql`
-    insert into sluice.pause (scope, name, reason) values (${scope}, ${name}, ${reason ?? null})
+  // A kind with a typing error would be paused, and the one that was meant would run on.
+  const { rows } = await on.query(sql`
+    insert into sluice.pause (scope, name, reason)
+    select ${scope}, ${name}, ${reason ?? null}::text
+    where ${scope}::text <> 'kind' or exists (select from sluice.kind k where k.name = ${name})
     on conflict (scope, name) do update set reason = excluded.reason
     returning pg_notify('sluice', 'pause:')`)
+  if (rows.length === 0) throw new SluiceError('UNKNOWN_KIND', { kind: name })
+}
+
+function checkScope(scope: string): void {
+  if (!['kind', 'pool', 'lane', 'owner'].includes(scope))
+    throw new SluiceError('INVALID_OPTION', { field: 'scope', problem: `is kind, pool, lane or owner, and not "${scope}"` })
 }
 
 /** Claims see it at once; jobs that had stepped aside are brought back by the leader, which is told here. */
 export async function resumeTarget(on: Executor, { scope, name }: PauseTarget): Promise<boolean> {
+  checkScope(scope)
   if (scope === 'lane' || scope === 'owner') {
     const paused = (await listPauses(on)).some((pause) => pause.scope === scope && pause.name === name)
     if (paused) await changePause(on, { scope, name }, null)

@@ -61,7 +61,7 @@ export function defineSchedule(name: string, definition: ScheduleDefinition): Sc
   if (!checked.success) {
     const issue = checked.error.issues[0]
     throw new SluiceError('INVALID_OPTION', {
-      field: `${name}.${issue?.path.join('.') ?? ''}`,
+      field: [name, ...(issue?.path ?? [])].join('.'),
       problem: issue?.message ?? 'not usable',
     })
   }

@@ -109,6 +109,28 @@ test('[E-18] overlap replace asks a job that runs to stop', async ({ scene, clie
   ])
 })
 
+test('[E-18] [E-05] while the first job is slow to stop, each fire replaces the one that waits for its end: none is lost', async ({
+  scene,
+  client,
+}) => {
+  const sync = defineKind('sync', { dedupe: 'keep', run: () => {} })
+  await scene.define([sync])
+  await scene.turnTo('2026-05-01T12:00Z')
+  await scene.set('hourly', { cron: '0 * * * *', job: sync({}), overlap: 'replace' })
+  await scene.turnTo('2026-05-01T13:00Z')
+  await scene.fire()
+  await client.query(`update sluice.job set state = 'running', worker = 1`)
+  for (const hour of [14, 15, 16]) {
+    await scene.turnTo(`2026-05-01T${hour}:00Z`)
+    await scene.fire()
+    const { rows } = await client.query(`select state, after_key is not null as waits from sluice.job order by id`)
+    expect(rows).toEqual([
+      { state: 'running', waits: false },
+      { state: 'scheduled', waits: true },
+    ])
+  }
+})
+
 test('[E-18] where a kind dedupes by key, the job that replaces a running one waits for its end', async ({ scene, client }) => {
   const sync = defineKind('sync', {
     payload: z.object({ tenant: z.string() }),

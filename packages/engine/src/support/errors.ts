@@ -34,7 +34,9 @@ export const errorTable = {
   SCHEMA_CHANGED:
     'Migration {file} was changed after it had been applied. Restore the file and put the change into a new migration.',
   COST_NEVER_FITS: 'This job can never start: {problem}. Split it, or raise the budget or lower the floor of its lane.',
-  RUN_ACTIVE: 'A run of "{kind}"{owner} is under way: run {run}. Wait for its end or cancel it.',
+  UNKNOWN_RUN:
+    'There is no run {run}. Correct its number. One that was started in a transaction is there when that has committed; one that ended long ago is forgotten.',
+  RUN_ACTIVE: 'A run of "{kind}"{whose} is under way: run {run}. Wait for its end or cancel it.',
   DEDUPE_CONTENDED: 'The dedupe key of this "{kind}" job keeps changing hands. Try again.',
   SECRETS_OFF:
     'This engine has no master key, so it keeps no secrets. Give createEngine a KeyRing as `secrets`; a server takes it from SLUICE_MASTER_KEY.',
@@ -45,6 +47,8 @@ export const errorTable = {
   SECRET_UNREADABLE:
     'Secret "{name}" does not open: it was changed, or moved here from another name, after it was sealed. Put it again.',
   UNKNOWN_SECRET: 'There is no secret "{name}". Put it first, or correct the name.',
+  TRANSACTION_OVER:
+    'This transaction is over, and its connection serves others. Wait for every query before `write` or the transaction ends: await it, or return its promise.',
   ENGINE_STOPPED: 'The engine is stopped. Create a new one.',
   HANDLER_TIMED_OUT: 'The handler ran longer than {limitMs} ms. Raise `timeout` of the kind, or make it listen to `signal`.',
   OWN_PROCESS_DIED: 'The process of "{kind}" ended ({how}) before it answered.',
@@ -63,13 +67,23 @@ export class SluiceError extends Error {
   readonly details: ErrorDetails
 
   constructor(code: ErrorCode, details: ErrorDetails = {}, cause?: unknown) {
-    super(
-      errorTable[code].replace(/\{(\w+)\}/g, (_, field: string) => String(details[field] ?? '?')),
-      cause === undefined ? undefined : { cause },
-    )
+    const text = errorTable[code].replace(/\{(\w+)\}/g, (_, field: string) => String(details[field] ?? '?'))
+    super(details['place'] === undefined ? text : `${details['place']}: ${text}`, cause === undefined ? undefined : { cause })
     this.code = code
     this.details = details
   }
+}
+
+/** Does something for each of a list. What is wrong with one of them is said of that one: `jobs[2]: …`, and `place` in the details. */
+export function eachOf<T, R>(list: readonly T[], name: string, act: (one: T) => R): R[] {
+  return list.map((one, at) => {
+    try {
+      return act(one)
+    } catch (error) {
+      if (!(error instanceof SluiceError)) throw error
+      throw new SluiceError(error.code, { ...error.details, place: `${name}[${at}]` }, error.cause)
+    }
+  })
 }
 
 /** An error as it is stored with a job: plain data, bounded in size, whatever was thrown. */

@@ -194,6 +194,7 @@ export class TestKit {
     this.#runner.end(held)
     const settler = new Settler({
       database: this.#database,
+      kinds: this.#kinds,
       clock: systemClock,
       log: silentLog,
       probe: () => {},
