@@ -102,8 +102,8 @@ function chapterOf(name, { figure, second, unit, bars, beside }) {
   const file = new URL(`results/${name}.jsonl`, import.meta.url)
   if (!existsSync(file)) return []
   const lines = readFileSync(file, 'utf8')
-    .trim()
     .split('\n')
+    .filter((line) => line.startsWith('{')) // npm writes what it runs above
     .map((line) => JSON.parse(line))
   const summary = lines.find((line) => line.summary)
   const columns = [figure, ...(second ? [second] : [])]

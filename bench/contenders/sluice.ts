@@ -8,9 +8,10 @@ import type { Contender, Place, Session } from './contender.ts'
 import { observe } from './observer.ts'
 import { noop } from './sluice-kind.ts'
 
-/** By a range of the queue's index, so that what is scheduled or parked behind closed lanes is not walked over: with a million of those a question took half a second. */
-const openJobs = `sluice.job where shelf is null and pool = 'light' and lane = ''`
-const jobsInLanes = `sluice.job where shelf is null and pool = 'light' and lane >= 'open:' and lane < 'open;'`
+/** By the numbers of their queues, so that what is scheduled or parked behind closed lanes is not walked over: with a million of those a question took half a second. */
+const openJobs = `sluice.job where shelf is null and sluice.queue_of(pool, lane) = sluice.queue_of('light', '')`
+const jobsInLanes = `sluice.job where shelf is null
+  and sluice.queue_of(pool, lane) = any(array(select sluice.queue_of('light', 'open:' || n) from generate_series(0, 999) as n))`
 
 function open(place: Place, options: Pick<EngineOptions, 'pools' | 'redis'>, laneOf?: (n: number) => string): Session {
   let onJob: (n: number) => void = () => {}
@@ -58,6 +59,7 @@ export const onRedis: Contender = {
   open: (place) => open(place, { ...hundred, redis: `unix://${place.redisSocket}` }),
 }
 
+/** As many as `jobsInLanes` asks about. */
 const lanes = 1_000
 
 /** The same settings, with the jobs spread over a thousand lanes. */
