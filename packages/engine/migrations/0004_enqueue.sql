@@ -92,7 +92,7 @@ begin
                         when least(due, j.created_at + enqueue_one.debounce_max) > at then least(due, j.created_at + enqueue_one.debounce_max) end,
           rank = case when j.state = 'paused' or enqueue_one.mode = 'replace' then j.rank
                       else sluice.rank(least(due, j.created_at + enqueue_one.debounce_max), j.priority, step) end
-      where j.key = full_key and j.state in ('scheduled', 'ready', 'paused')
+      where j.key = full_key and j.shelf is distinct from 'failed' and j.state <> 'running'
       returning j.id, j.state, j.pool, j.lane, j.rank into put;
       if found then
         enqueue_one.id := put.id;
