@@ -98,7 +98,7 @@ CREATE INDEX job_due ON sluice.job USING btree (run_at) WHERE (shelf = 'schedule
 CREATE INDEX job_failed ON sluice.job USING btree (id) WHERE (shelf = 'failed'::sluice.job_state);
 CREATE UNIQUE INDEX job_key ON sluice.job USING btree (key) WHERE ((key IS NOT NULL) AND (shelf IS DISTINCT FROM 'failed'::sluice.job_state));
 CREATE INDEX job_paused ON sluice.job USING btree (kind, id) WHERE (shelf = 'paused'::sluice.job_state);
-CREATE INDEX job_queue ON sluice.job USING btree (sluice.queue_of(pool, lane), rank, id) WHERE (shelf IS NULL);
+CREATE INDEX job_queue ON sluice.job USING btree (sluice.queue_of(pool, lane), rank, id) WITH (deduplicate_items=off) WHERE (shelf IS NULL);
 CREATE INDEX job_run ON sluice.job USING btree (run) WHERE (run IS NOT NULL);
 CREATE INDEX job_stopping ON sluice.job USING btree (id) WHERE (cancel_at IS NOT NULL);
 CREATE INDEX job_suspect ON sluice.job USING btree (id) WHERE (crashes >= 2);
@@ -1545,49 +1545,41 @@ begin
   end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text DEFAULT NULL::text, OUT ids bigint[], OUT existing integer[])
- RETURNS record
+CREATE OR REPLACE FUNCTION sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text DEFAULT NULL::text)
+ RETURNS bigint[]
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
+ SET lock_timeout TO '5ms'
 AS $function$
 #variable_conflict use_column
 declare
   at timestamptz := sluice.now();
   k record;
+  ids bigint[];
 begin
   -- The planner is not held by the hand here: nothing below reads a table that grows.
   select kind.*, s.payload_bytes_max * 6 as bytes_max, s.payload_bytes_max, sluice.rank(at, kind.priority, s.priority_step_ms) as rank,
          case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused'::sluice.job_state end as shelf
   into k
   from sluice.kind, sluice.setting s
-  where kind.name = in_kind;
-  if not found then perform sluice.refuse_kind(in_kind); end if;
-  if k.unique_for is null and k.lane is null and k.asks = '{}' and coalesce(k.dedupe, 'keep') = 'keep' then
-    begin
-      with fresh as (
-        insert into sluice.job (id, kind, pool, cost, state, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
-        select x.id, in_kind, k.pool, k.cost, coalesce(k.shelf, 'ready'), k.shelf, k.priority, k.rank, x.payload, x.full_key,
-               k.max_attempts, at, in_trace
-        from (select nextval('sluice.job_id_seq') as id, p.payload,      -- ids in the order of the payloads
-                     case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, p.body) end as full_key,
-                     case when pg_column_size(p.payload) > k.bytes_max
-                          then sluice.refuse('SL003', format('payload of a %s job is over the limit of %s bytes', in_kind, k.payload_bytes_max),
-                                             'Store the data elsewhere and enqueue a reference to it.') end as refused
-              from (select e.value as payload, case when k.dedupe is not null then e.value::text end as body      -- made once, and only where it is needed
-                    from jsonb_array_elements(payloads) as e offset 0) p) x
-        where x.refused is null
-        order by x.full_key      -- two statements that share keys must meet them in the same order
-        returning id)
-      select array_agg(id order by id) into ids from fresh;
-      if wake and k.shelf is null then perform pg_notify('sluice', 'ready:' || k.pool); end if;
-      return;
-    exception when unique_violation then
-      null;      -- the long way finds out which
-    end;
-  end if;
-  select m.ids, m.existing into ids, existing
-  from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value, 'trace', in_trace) order by p.ordinality)
-                            from jsonb_array_elements(payloads) with ordinality as p), wake) m;
+  where kind.name = in_kind and kind.unique_for is null and kind.lane is null and kind.asks = '{}' and coalesce(kind.dedupe, 'keep') = 'keep';
+  if not found then return null; end if;
+  with fresh as (
+    insert into sluice.job as j (kind, pool, cost, state, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
+    select in_kind, k.pool, k.cost, coalesce(k.shelf, 'ready'), k.shelf, k.priority, k.rank, x.payload,
+           case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, x.body) end, k.max_attempts, at, in_trace
+    from (select e.value as payload, case when k.dedupe is not null then e.value::text end as body,      -- made once, and only where it is needed
+                 case when pg_column_size(e.value) > k.bytes_max
+                      then sluice.refuse('SL003', format('payload of a %s job is over the limit of %s bytes', in_kind, k.payload_bytes_max),
+                                         'Store the data elsewhere and enqueue a reference to it.') end as refused
+          from jsonb_array_elements(payloads) as e offset 0) x
+    where x.refused is null
+    returning j.id)
+  select array_agg(id) into ids from fresh;
+  if wake and k.shelf is null then perform pg_notify('sluice', 'ready:' || k.pool); end if;
+  return ids;
+exception when unique_violation or lock_not_available or deadlock_detected then
+  return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.enqueue_finalizer(r sluice.run)
@@ -1782,7 +1774,7 @@ begin
                         when least(due, j.created_at + enqueue_one.debounce_max) > at then least(due, j.created_at + enqueue_one.debounce_max) end,
           rank = case when j.state = 'paused' or enqueue_one.mode = 'replace' then j.rank
                       else sluice.rank(least(due, j.created_at + enqueue_one.debounce_max), j.priority, step) end
-      where j.key = full_key and j.state in ('scheduled', 'ready', 'paused')
+      where j.key = full_key and j.shelf is distinct from 'failed' and j.state <> 'running'
       returning j.id, j.state, j.pool, j.lane, j.rank into put;
       if found then
         enqueue_one.id := put.id;

@@ -103,7 +103,7 @@ create function sluice.queue_of(pool text, lane text) returns bigint
 language sql immutable parallel safe
 as $$ select sluice.pool_from(pool) | (hashtextextended(lane, hashtext(pool)) & 281474976710655) $$;
 
-create index job_queue on sluice.job (sluice.queue_of(pool, lane), rank, id) where shelf is null;
+create index job_queue on sluice.job (sluice.queue_of(pool, lane), rank, id) with (deduplicate_items = off) where shelf is null;      -- no two entries are alike
 create index job_due on sluice.job (run_at) where shelf = 'scheduled';
 create index job_tree on sluice.job (root, id) where root is not null;
 create index job_failed on sluice.job (id) where shelf = 'failed';

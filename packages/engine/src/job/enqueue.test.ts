@@ -71,13 +71,16 @@ test('[E-02] anything that has query(text, values) can carry an enqueue', async 
       sent.push([text, values])
       const { rows } = await client.query(text, values)
       // Drivers differ in what they make of a bigint.
-      return { rows: rows.map((row) => ({ ...row, ids: row.ids.map(BigInt) })) }
+      return { rows: rows.map(({ id, ids }) => (ids ? { ids: ids.map(BigInt) } : { id: BigInt(id) })) }
     },
   }
   const { id, created } = await engine.enqueue(mail({ n: 1 }), { client: foreign })
   expect(sent).toHaveLength(1)
   expect({ id, created }).toEqual({ id: expect.any(Number), created: true })
   expect(await engine.find(id)).toMatchObject({ payload: { n: 1 } })
+  const many = await engine.enqueueMany([mail({ n: 2 }), mail({ n: 3 })], { client: foreign })
+  expect(sent).toHaveLength(2)
+  expect(many).toEqual([2, 3].map(() => ({ id: expect.any(Number), created: true })))
 })
 
 test('[E-02] plain SQL enqueues in its own transaction, with the defaults of the kind', async ({ engines, client }) => {

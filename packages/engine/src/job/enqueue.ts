@@ -2,7 +2,7 @@
  * The enqueue statements. They join whatever transaction they are sent in; a rolled-back one leaves no job.
  *
  * Jobs of one kind that differ in their payload only, which is what most bulks are, go by a shorter statement at half the cost; a lone job
- * with nothing special about it by the shortest, because somebody waits for it.
+ * with nothing special about it by the shortest, because somebody waits for it. Both answer nothing where the long way is needed.
  */
 import type { QueryClient } from '../postgres/client.ts'
 import type { Statement } from '../postgres/database.ts'
@@ -21,30 +21,53 @@ export interface Enqueued {
   readonly created: boolean
 }
 
-const anyStatement: Statement = { name: 'sluice_enqueue', text: 'select ids, existing from sluice.enqueue_many($1::jsonb, $2)' }
+const longStatement: Statement = { name: 'sluice_enqueue', text: 'select ids, existing from sluice.enqueue_many($1::jsonb, $2)' }
 const alikeStatement: Statement = {
   name: 'sluice_enqueue_alike',
-  text: 'select ids, existing from sluice.enqueue_alike($1, $2::jsonb, $3, $4)',
+  text: 'select sluice.enqueue_alike($1, $2::jsonb, $3, $4) as ids',
+}
+const loneStatement: Statement = {
+  name: 'sluice_enqueue_lone',
+  text: 'select sluice.enqueue_lone($1, $2::jsonb, $3, $4) as id',
 }
 
-/** Answers nothing when the job needs one of the others. */
-export const loneStatement: Statement = { name: 'sluice_enqueue_lone', text: 'select sluice.enqueue_lone($1, $2::jsonb, $3, $4)' }
+export interface Call {
+  readonly statement: Statement
+  readonly values: unknown[]
+}
 
-export function enqueueStatement(
-  requests: readonly EncodedRequest[],
-  wake: boolean,
-): { statement: Statement; values: unknown[] } {
-  const { kind = '', trace } = requests[0] ?? {}
-  if (requests.every((request) => request.kind === kind && request.fields === '' && request.trace === trace))
-    return {
-      statement: alikeStatement,
-      values: [kind, `[${requests.map(({ payload }) => payload).join(',')}]`, wake, trace ?? null],
-    }
+type Id = number | string
+
+/** Sends a call and brings the columns of the row that it answers with. */
+export type SendCall = (call: Call) => Promise<readonly unknown[]>
+
+export async function enqueueBy(send: SendCall, requests: readonly EncodedRequest[], wake: boolean): Promise<Enqueued[]> {
+  const short = shortWay(requests, wake)
+  const [made] = short ? await send(short) : []
+  if (Array.isArray(made)) return (made as Id[]).map(toNew)
+  if (made) return [toNew(made as Id)]
+  const [ids, existing] = (await send(longWay(requests, wake))) as [ids: Id[] | null, existing: number[] | null]
+  const found = new Set(existing)
+  return (ids ?? []).map((id, index) => ({ id: Number(id), created: !found.has(index + 1) }))
+}
+
+const toNew = (id: Id): Enqueued => ({ id: Number(id), created: true })
+
+/** Undefined where there is something special about them. */
+function shortWay(requests: readonly EncodedRequest[], wake: boolean): Call | undefined {
+  const { kind = '', payload = '', trace } = requests[0] ?? {}
+  if (requests.some((one) => one.fields !== '' || one.kind !== kind || one.trace !== trace)) return undefined
+  const rest = [wake, trace ?? null]
+  if (requests.length === 1) return { statement: loneStatement, values: [kind, payload, ...rest] }
+  return { statement: alikeStatement, values: [kind, `[${requests.map((one) => one.payload).join(',')}]`, ...rest] }
+}
+
+function longWay(requests: readonly EncodedRequest[], wake: boolean): Call {
   const rows = requests.map(({ kind, payload, fields, trace }) => {
     const carried = trace === undefined ? '' : `,"trace":"${trace}"`
     return `{"kind":${JSON.stringify(kind)},"payload":${payload}${fields}${carried}}`
   })
-  return { statement: anyStatement, values: [`[${rows.join(',')}]`, wake] }
+  return { statement: longStatement, values: [`[${rows.join(',')}]`, wake] }
 }
 
 /** On a client with a transaction of its own: a caller's, or that of a settle. */
@@ -55,22 +78,15 @@ export async function enqueueOn(
   list = 'jobs',
 ): Promise<Enqueued[]> {
   if (requests.length === 0) return []
-  const { statement, values } = enqueueStatement(requests, wake)
-  try {
+  const send: SendCall = async ({ statement, values }) => {
     const { rows } = await client.query(statement.text, values)
-    const row = rows[0] as { ids: (number | string)[]; existing: number[] | null } | undefined
-    return readEnqueued(row?.ids, row?.existing)
+    return Object.values((rows[0] ?? {}) as Record<string, unknown>)
+  }
+  try {
+    return await enqueueBy(send, requests, wake)
   } catch (error) {
     throw explainRefusal(error, requests, list)
   }
-}
-
-export function readEnqueued(
-  ids: readonly (number | string)[] | null | undefined,
-  existing: readonly number[] | null | undefined,
-): Enqueued[] {
-  const found = new Set(existing ?? [])
-  return (ids ?? []).map((id, index) => ({ id: Number(id), created: !found.has(index + 1) }))
 }
 
 /** Of many, the first that is meant. */

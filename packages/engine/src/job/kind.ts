@@ -126,6 +126,7 @@ export function defineKind<Schema extends z.ZodType = z.ZodObject, Services = un
   }
   const asks = functionsOf(definition)
   const request = (payload: z.input<Schema>, options?: JobOptions): JobRequest => {
+    if (options === undefined && asks.length === 0) return { kind, payload }
     const key = options?.key ?? definition.key?.(payload)
     const lane =
       options?.lane ?? (typeof definition.lane === 'function' ? definition.lane({ payload, owner: options?.owner }) : undefined)

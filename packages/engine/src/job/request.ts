@@ -111,10 +111,10 @@ export function encodeRequest(
   { family, trace }: Origins = {},
 ): EncodedRequest {
   const kind = kindOf(request)
-  if (!isStorable(kind)) throw new SluiceError('UNKNOWN_KIND', { kind })
   const payload = encodePayload(kind, request.payload, limits.payloadBytesMax)
   // Checked as the handler will get it: a Date passes its schema here and comes back as text.
   if (typeof request.kind !== 'string') request.kind.check(JSON.parse(payload))
+  if (request.options === undefined && family === undefined && !request.asked) return { ...plain, kind, payload, trace }
   const options = request.options === undefined ? '' : encodeOptions(request.options)
   const ancestry = family === undefined ? '' : `,${JSON.stringify(family).slice(1, -1)}`
   const asked = request.asked ? ',"asked":true' : ''
@@ -133,10 +133,15 @@ export function encodeRequest(
   }
 }
 
+const plain = { pool: undefined, priority: undefined, delayed: false, laned: false, fields: '' }
+
 /** In plain JavaScript anything may come: a payload, a kind that was not called, an event. */
 function kindOf(request: JobRequest): string {
   const kind: unknown = (request as JobRequest | undefined)?.kind
-  if (typeof kind === 'string') return kind
+  if (typeof kind === 'string') {
+    if (isStorable(kind)) return kind
+    throw new SluiceError('UNKNOWN_KIND', { kind })
+  }
   if (typeof kind === 'function' && 'kindName' in kind && 'check' in kind) return String(kind.kindName)
   const problem = 'is no request for a job; call its kind, as in send({ to }), or give { kind, payload }'
   throw new SluiceError('INVALID_OPTION', { field: 'job', problem })
