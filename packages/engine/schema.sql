@@ -3523,31 +3523,33 @@ begin
     cross join lateral (select min(t.low) as low from sluice.turn t where t.lane = l.key and t.pool = in_pool) t
     where l.key = any(keys)),
   taken as materialized (
-    select d.key, j.id, j.cost
+    select j.place
     from door d
     cross join lateral (
-      select j.id, j.cost from sluice.job j
+      select j.ctid as place from sluice.job j
       where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2 and j.kind <> all(skip)
         and (j.owner is null or j.owner = d.owner or not exists (select from sluice.owner o where o.name = j.owner and sluice.owner_closed(o, at)))
       order by j.rank, j.id
       limit greatest(least(d.share, ceil((behind - d.progress) * d.weight)::integer + d.share), 0)
       for update skip locked) j),
+  -- By their places, because ids of a lane lie apart and each would be a walk down the index. Somebody may have changed a job between our snapshot and our lock:
+  -- it lies elsewhere now and is not started, so whatever follows counts by what was.
+  started as (
+    update sluice.job j
+    set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end,
+        fence = greatest(j.fence + 1, stamp)
+    where j.ctid = any(array(select place from taken))
+    returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000 as created_ms,
+              j.lane, j.run, j.event, j.priority, j.trace, j.cost),
   left_over as materialized (
     select d.key, d.progress + coalesce(g.jobs, 0) / d.weight::double precision as progress, coalesce(g.jobs, 0) as jobs, coalesce(g.cost, 0) as cost, m.rank as more
     from door d
-    left join (select t.key, array_agg(t.id) as ids, count(*)::integer as jobs, sum(t.cost)::integer as cost from taken t group by t.key) g on g.key = d.key
+    left join (select s.lane, array_agg(s.id) as ids, count(*)::integer as jobs, sum(s.cost)::integer as cost from started s group by s.lane) g on g.lane = d.key
     left join lateral (
       select j.rank from sluice.job j
       where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
         and j.id <> all(coalesce(g.ids, '{}'))
       order by j.rank, j.id limit 1) m on true),
-  started as (
-    update sluice.job j
-    set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end,
-        fence = greatest(j.fence + 1, stamp)
-    where j.id = any(array(select id from taken))
-    returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000,
-              j.lane, j.run, j.event, j.priority, j.trace),
   counted as (
     update sluice.lane l
     set in_flight = l.in_flight + o.jobs, in_flight_cost = l.in_flight_cost + o.cost, served_at = at, progress = case when o.more is not null then o.progress end
@@ -3558,7 +3560,7 @@ begin
   select exists (select from sluice.turn t where t.pool = in_pool and t.open and t.lane <> all(keys))
            or exists (select from left_over o where o.more is not null and o.jobs > 0),
          exists (select from left_over o where o.more is null),
-         s.*
+         s.id, s.fence, s.kind, s.payload, s.attempt, s.max_attempts, s.crashes, s.rank, s.owner, s.root, s.created_ms, s.lane, s.run, s.event, s.priority, s.trace
   from (select 1) one left join started s on true;
 end $function$;
 

@@ -44,11 +44,12 @@ export class LaneScene {
     await on.query('select sluice.enqueue_many($1, false)', [JSON.stringify(Array.from({ length: count }, () => job))])
   }
 
-  async claim(slots: number, on = this.client, pool = 'light'): Promise<{ again: boolean; jobs: Taken[] }> {
+  /** With `ahead`, lanes that count nothing are looked at the short way. */
+  async claim(slots: number, on = this.client, pool = 'light', ahead = 0): Promise<{ again: boolean; jobs: Taken[] }> {
     const { rows } = await on.query(
       `select again, id::int, fence, lane, (select priority from sluice.job j where j.id = c.id) as priority
-       from sluice.claim_laned($1, ${worker}, $2, 0, ${lanesMax}, '{}') c`,
-      [pool, slots],
+       from sluice.claim_laned($1, ${worker}, $2, $3, ${lanesMax}, '{}') c`,
+      [pool, slots, ahead],
     )
     return { again: rows[0].again, jobs: rows.filter(({ id }) => id !== null) as Taken[] }
   }
