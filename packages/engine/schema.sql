@@ -1705,9 +1705,19 @@ begin
   topics := sluice.line_up(ready);
 
   if rest is not null then
+    -- Most of these are kept back by a job that is there, and a statement of its own, whose snapshot is younger, sees it. Whoever finds nobody goes on below.
+    for r in select i.ordinality, h.id
+             from json_to_recordset(rest) as i(ordinality integer, mode text, unique_for interval, full_key text)
+             cross join lateral (select j.id from sluice.job j where j.key = i.full_key and j.shelf is distinct from 'failed' offset 0) h
+             where i.mode = 'keep' and i.unique_for is null
+    loop
+      ids[r.ordinality] := r.id;
+      existing := existing || r.ordinality;
+    end loop;
     for r in select * from json_to_recordset(rest) as (
       ordinality integer, kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, due_at timestamptz,
       key text, mode text, unique_for interval, debounce_max_ms double precision, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint, trace text)
+      where ordinality not in (select unnest(existing))
     loop
       select * into made from sluice.enqueue_one(r.kind, r.payload, r.pool, r.owner, r.priority, r.max_attempts, r.due_at, r.key, r.mode,
         r.unique_for, r.debounce_max_ms * interval '1 ms', r.parent, r.root, r.lane, r.cost, r.run, r.event, r.trace);
