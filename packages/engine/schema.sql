@@ -802,7 +802,6 @@ declare
   owned boolean;
   keys text[];
   fresh text[];
-  owners text[];
   held text[] := '{}';
   moved sluice.ready_job[];
   got integer;
@@ -850,11 +849,12 @@ begin
     keys := '{}';
   else
     fresh := array(select k from unnest(keys) as k where not exists (select from sluice.lane l where l.key = k and (l.owner is not null or l.served_at > '-infinity')));
-    if fresh <> '{}' then perform sluice.adopt_lanes(fresh); end if;
-    -- Owners before lanes, each in order, as a settle goes: so this may wait for them. Then statements whose snapshots see all that earlier holders did.
-    owners := array(select distinct l.owner from sluice.lane l where l.key = any(keys) and l.owner is not null);
-    if owners <> '{}' then held := array(select o.name from sluice.owner o where o.name = any(owners) order by o.name for no key update); end if;
-    perform from sluice.lane l where l.key = any(keys) order by l.key for no key update;
+    if fresh <> '{}' then
+      fresh := sluice.adopt_free_lanes(fresh);
+      keys := array(select k from unnest(keys) as k where k <> all(fresh));
+    end if;
+    -- Then statements whose snapshots see all that earlier holders of these locks did.
+    select h.had, h.owners into keys, held from sluice.hold_lanes(keys) h;
     -- As in claim_laned: a permit that was given must not be given again after a crash of the server.
     if not exists (select from sluice.lane l where l.key = any(keys) and l.metered) then perform set_config('synchronous_commit', 'off', true); end if;
   end if;
@@ -873,7 +873,7 @@ begin
     select j.id, j.lane, j.cost, j.rank, j.owner
     from sluice.job j
     where j.id = any(ids) and j.pool = in_pool and (j.state = 'ready' or (j.state = 'scheduled' and j.run_at <= at)) and j.crashes < 2
-      and not closed and j.kind <> all(paused) and j.kind <> all(unknown_kinds)
+      and not closed and j.kind <> all(paused) and j.kind <> all(unknown_kinds) and (j.lane = '' or j.lane = any(keys))
     for update skip locked),
   queued as materialized (
     select f.id, f.lane, f.cost, f.rank, d.room, d.permits, d.owner_room, d.owner,
@@ -1009,17 +1009,18 @@ begin
           order by coalesce(l.progress, hindmost), array_position(seen, l.key)
           limit slots + ahead + 4
           for no key update skip locked) x;
+    if owners is not null then
+      -- A lane that was made just now is seen by nobody else yet, so that whoever lets its owner go on would not open it. Neither happens beside the other.
+      held := case when fresh is not null then array(select o.name from sluice.owner o where o.name = any(owners) order by o.name for share skip locked) end;
+      -- Whoever raises what runs for an owner with a cap holds the owner's row.
+      capped := array(select o.name from sluice.owner o where o.name = any(owners) and o.cap is not null order by o.name for no key update skip locked);
+      keys := (select array_agg(l.key) from sluice.lane l left join sluice.owner o on o.name = l.owner
+               where l.key = any(keys) and (o.name is null or ((held is null or o.name = any(held)) and (o.cap is null or o.name = any(capped)))));
+    end if;
     exit when keys is not null;
     again := true;
   end loop;
-  if fresh is not null and owners is not null then
-    -- A lane that was made just now is seen by nobody else yet, so that whoever lets its owner go on would not open it. Neither happens beside the other.
-    held := array(select o.name from sluice.owner o where o.name = any(owners) order by o.name for share skip locked);
-    keys := (select array_agg(l.key) from sluice.lane l
-             where l.key = any(keys) and (l.owner is null or l.owner = any(held) or not exists (select from sluice.owner o where o.name = l.owner)));
-  end if;
   if keys is null then
-    again := true;
     return next;
     return;
   end if;
@@ -1034,17 +1035,6 @@ begin
   if not counts and ahead >= lanes_max and (owners is null or not exists (select from sluice.owner o where o.name = any(owners))) then
     return query select * from sluice.take_plain(in_pool, in_worker, slots + ahead, keys, all_weights, hindmost, foremost, behind, skip, at);
     return;
-  end if;
-  -- Whoever raises what runs for an owner with a cap holds the owner's row.
-  capped := array(select o.name from sluice.owner o where o.name = any(owners) and o.cap is not null);
-  if capped <> '{}' then
-    held := array(select o.name from sluice.owner o where o.name = any(capped) order by o.name for no key update skip locked);
-    keys := array(select l.key from sluice.lane l where l.key = any(keys) and (l.owner is null or l.owner <> all(capped) or l.owner = any(held)));
-    if keys = '{}' then
-      again := true;
-      return next;
-      return;
-    end if;
   end if;
 
   return query
@@ -1905,6 +1895,24 @@ begin
   where c.name = in_name;
 end $function$;
 
+CREATE OR REPLACE FUNCTION sluice.hold_lanes(keys text[], OUT had text[], OUT owners text[])
+ RETURNS record
+ LANGUAGE plpgsql
+ SET lock_timeout TO '50ms'
+AS $function$
+declare
+  wanted text[] := array(select distinct l.owner from sluice.lane l where l.key = any(keys) and l.owner is not null);
+begin
+  owners := array(select o.name from sluice.owner o where o.name = any(wanted) order by o.name for no key update);
+  perform from sluice.lane l where l.key = any(keys) order by l.key for no key update;
+  had := keys;
+exception when lock_not_available then
+  owners := array(select o.name from sluice.owner o where o.name = any(wanted) order by o.name for no key update skip locked);
+  had := array(select l.key from sluice.lane l
+               where l.key = any(keys) and (l.owner is null or l.owner = any(owners) or not exists (select from sluice.owner o where o.name = l.owner))
+               order by l.key for no key update skip locked);
+end $function$;
+
 CREATE OR REPLACE FUNCTION sluice.into_own_lanes(ids bigint[])
  RETURNS sluice.ready_job[]
  LANGUAGE plpgsql
@@ -1941,13 +1949,14 @@ declare
   fresh text[] := array(select k from unnest(keys) as k where not exists (select from sluice.lane l where l.key = k));
   closed text[];
 begin
-  if fresh <> '{}' then perform sluice.adopt_lanes(fresh); end if;
+  -- One that is being made in a transaction that is still open has no copy yet: it is asked for again.
+  if fresh <> '{}' then perform sluice.adopt_free_lanes(fresh); end if;
   closed := array(
     select l.key from sluice.lane l left join sluice.owner o on o.name = l.owner
     where l.key = any(keys) and (sluice.room(l, o, at) < 1 or sluice.permits(l, at) < 1) and exists (select from sluice.turn t where t.lane = l.key and t.open));
   if closed <> '{}' then
-    -- Lock, then look: whoever frees one of them before goes on, and whoever does so later opens it again.
-    perform from sluice.lane l where l.key = any(closed) order by l.key for no key update;
+    -- Lock, then look: whoever frees one of them before goes on, and whoever does so later opens it again. One in somebody's hand is shut by whoever comes next.
+    closed := array(select l.key from sluice.lane l where l.key = any(closed) order by l.key for no key update skip locked);
     with shut as (
       update sluice.lane l
       set shut = true, opens_at = x.opens_at

@@ -156,17 +156,18 @@ begin
           order by coalesce(l.progress, hindmost), array_position(seen, l.key)
           limit slots + ahead + 4
           for no key update skip locked) x;
+    if owners is not null then
+      -- A lane that was made just now is seen by nobody else yet, so that whoever lets its owner go on would not open it. Neither happens beside the other.
+      held := case when fresh is not null then array(select o.name from sluice.owner o where o.name = any(owners) order by o.name for share skip locked) end;
+      -- Whoever raises what runs for an owner with a cap holds the owner's row.
+      capped := array(select o.name from sluice.owner o where o.name = any(owners) and o.cap is not null order by o.name for no key update skip locked);
+      keys := (select array_agg(l.key) from sluice.lane l left join sluice.owner o on o.name = l.owner
+               where l.key = any(keys) and (o.name is null or ((held is null or o.name = any(held)) and (o.cap is null or o.name = any(capped)))));
+    end if;
     exit when keys is not null;
     again := true;
   end loop;
-  if fresh is not null and owners is not null then
-    -- A lane that was made just now is seen by nobody else yet, so that whoever lets its owner go on would not open it. Neither happens beside the other.
-    held := array(select o.name from sluice.owner o where o.name = any(owners) order by o.name for share skip locked);
-    keys := (select array_agg(l.key) from sluice.lane l
-             where l.key = any(keys) and (l.owner is null or l.owner = any(held) or not exists (select from sluice.owner o where o.name = l.owner)));
-  end if;
   if keys is null then
-    again := true;
     return next;
     return;
   end if;
@@ -181,17 +182,6 @@ begin
   if not counts and ahead >= lanes_max and (owners is null or not exists (select from sluice.owner o where o.name = any(owners))) then
     return query select * from sluice.take_plain(in_pool, in_worker, slots + ahead, keys, all_weights, hindmost, foremost, behind, skip, at);
     return;
-  end if;
-  -- Whoever raises what runs for an owner with a cap holds the owner's row.
-  capped := array(select o.name from sluice.owner o where o.name = any(owners) and o.cap is not null);
-  if capped <> '{}' then
-    held := array(select o.name from sluice.owner o where o.name = any(capped) order by o.name for no key update skip locked);
-    keys := array(select l.key from sluice.lane l where l.key = any(keys) and (l.owner is null or l.owner <> all(capped) or l.owner = any(held)));
-    if keys = '{}' then
-      again := true;
-      return next;
-      return;
-    end if;
   end if;
 
   return query

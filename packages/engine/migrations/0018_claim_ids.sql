@@ -1,11 +1,30 @@
 -- Claims by id, for a dispatcher that carries ids (docs/redis.md). What it holds may be stale, doubled or wrong: whether a job may start is decided here, by
 -- the rules and under the locks of the other claims. Whatever is refused stays as it is and is answered with a reason, so that the id can be dropped or kept back.
 
+-- Owners before lanes, each in order, as a settle goes: so this may wait for them, but not for somebody who thinks about it in an open transaction. Answers what it holds:
+-- lanes, and their owners.
+create function sluice.hold_lanes(keys text[], out had text[], out owners text[])
+language plpgsql
+  set lock_timeout = '50ms'
+as $$
+declare
+  wanted text[] := array(select distinct l.owner from sluice.lane l where l.key = any(keys) and l.owner is not null);
+begin
+  owners := array(select o.name from sluice.owner o where o.name = any(wanted) order by o.name for no key update);
+  perform from sluice.lane l where l.key = any(keys) order by l.key for no key update;
+  had := keys;
+exception when lock_not_available then
+  owners := array(select o.name from sluice.owner o where o.name = any(wanted) order by o.name for no key update skip locked);
+  had := array(select l.key from sluice.lane l
+               where l.key = any(keys) and (l.owner is null or l.owner = any(owners) or not exists (select from sluice.owner o where o.name = l.owner))
+               order by l.key for no key update skip locked);
+end $$;
+
 -- The jobs of `ids` that may start now, each with its permits. Of every other one the reason:
 --   gone     no live job of this pool           running  somebody holds it          paused   its kind or its pool is
 --   early    it falls due in wait_ms            suspect  it runs alone, elsewhere   unknown  this process has no such kind
 --   owner    its owner may not go on, or it has been moved to its owner's lane      lane     no room or no permit; the clock opens it in wait_ms, if that is known
---   busy     somebody holds its row just now
+--   busy     somebody holds its row just now, or its lane, or the owner of that
 -- A process that was declared dead gets no answer at all.
 create function sluice.claim_ids(in_pool text, in_worker bigint, ids bigint[], unknown_kinds text[])
 returns table (answer text, wait_ms double precision, id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint,
@@ -22,7 +41,6 @@ declare
   owned boolean;
   keys text[];
   fresh text[];
-  owners text[];
   held text[] := '{}';
   moved sluice.ready_job[];
   got integer;
@@ -70,11 +88,12 @@ begin
     keys := '{}';
   else
     fresh := array(select k from unnest(keys) as k where not exists (select from sluice.lane l where l.key = k and (l.owner is not null or l.served_at > '-infinity')));
-    if fresh <> '{}' then perform sluice.adopt_lanes(fresh); end if;
-    -- Owners before lanes, each in order, as a settle goes: so this may wait for them. Then statements whose snapshots see all that earlier holders did.
-    owners := array(select distinct l.owner from sluice.lane l where l.key = any(keys) and l.owner is not null);
-    if owners <> '{}' then held := array(select o.name from sluice.owner o where o.name = any(owners) order by o.name for no key update); end if;
-    perform from sluice.lane l where l.key = any(keys) order by l.key for no key update;
+    if fresh <> '{}' then
+      fresh := sluice.adopt_free_lanes(fresh);
+      keys := array(select k from unnest(keys) as k where k <> all(fresh));
+    end if;
+    -- Then statements whose snapshots see all that earlier holders of these locks did.
+    select h.had, h.owners into keys, held from sluice.hold_lanes(keys) h;
     -- As in claim_laned: a permit that was given must not be given again after a crash of the server.
     if not exists (select from sluice.lane l where l.key = any(keys) and l.metered) then perform set_config('synchronous_commit', 'off', true); end if;
   end if;
@@ -93,7 +112,7 @@ begin
     select j.id, j.lane, j.cost, j.rank, j.owner
     from sluice.job j
     where j.id = any(ids) and j.pool = in_pool and (j.state = 'ready' or (j.state = 'scheduled' and j.run_at <= at)) and j.crashes < 2
-      and not closed and j.kind <> all(paused) and j.kind <> all(unknown_kinds)
+      and not closed and j.kind <> all(paused) and j.kind <> all(unknown_kinds) and (j.lane = '' or j.lane = any(keys))
     for update skip locked),
   queued as materialized (
     select f.id, f.lane, f.cost, f.rank, d.room, d.permits, d.owner_room, d.owner,
@@ -237,13 +256,14 @@ declare
   fresh text[] := array(select k from unnest(keys) as k where not exists (select from sluice.lane l where l.key = k));
   closed text[];
 begin
-  if fresh <> '{}' then perform sluice.adopt_lanes(fresh); end if;
+  -- One that is being made in a transaction that is still open has no copy yet: it is asked for again.
+  if fresh <> '{}' then perform sluice.adopt_free_lanes(fresh); end if;
   closed := array(
     select l.key from sluice.lane l left join sluice.owner o on o.name = l.owner
     where l.key = any(keys) and (sluice.room(l, o, at) < 1 or sluice.permits(l, at) < 1) and exists (select from sluice.turn t where t.lane = l.key and t.open));
   if closed <> '{}' then
-    -- Lock, then look: whoever frees one of them before goes on, and whoever does so later opens it again.
-    perform from sluice.lane l where l.key = any(closed) order by l.key for no key update;
+    -- Lock, then look: whoever frees one of them before goes on, and whoever does so later opens it again. One in somebody's hand is shut by whoever comes next.
+    closed := array(select l.key from sluice.lane l where l.key = any(closed) order by l.key for no key update skip locked);
     with shut as (
       update sluice.lane l
       set shut = true, opens_at = x.opens_at

@@ -1,6 +1,7 @@
 /**
  * What every dispatcher must do, told by what people see: jobs that run. Run over each of them by dispatcher.test.ts.
  */
+import pg from 'pg'
 import { expect, type TestAPI } from 'vitest'
 import { z } from 'zod'
 import { eventually, type Fixtures } from '../../../../test/support/database.ts'
@@ -283,6 +284,33 @@ export function dispatcherSuite(test: TestAPI<Fixtures>, by: 'postgres' | 'redis
     await eventually(() => ran.includes(2))
     await engine.resume({ scope: 'owner', name: 'ann' })
     await eventually(async () => (await engine.find(id))?.state === 'succeeded')
+  })
+
+  test('[D-09] [E-12] a lane or an owner in somebody’s open transaction keeps no other lane and no open job waiting', async ({
+    engines,
+    client,
+    database,
+  }) => {
+    const ran: string[] = []
+    const kind = defineKind('k', { run: ({ lane }) => void ran.push(lane ?? 'open') })
+    const engine = engines({ kinds: [kind], pools, ...settings() })
+    await engine.migrate()
+    await client.query(`select sluice.adopt_lanes('{held,ann:api}')`)
+    await engine.owners.set('ann', { cap: 5 })
+    await client.query(`update sluice.lane set owner = 'ann' where key = 'ann:api'`)
+    const person = new pg.Client(database.url)
+    await person.connect()
+    await person.query('begin')
+    for (const lane of ['held', 'made']) await engine.pause({ scope: 'lane', name: lane }, 'thinking', { client: person })
+    await person.query(`select from sluice.owner where name = 'ann' for update`)
+    await engine.start()
+    for (let n = 0; n < 20; n++) await engine.enqueueMany(['held', 'made', 'ann:api'].map((lane) => kind({ n }, { lane })))
+    await engine.enqueueMany([kind({}, { lane: 'free' }), kind({})])
+    await eventually(() => ran.length === 2)
+    expect(ran.toSorted()).toEqual(['free', 'open'])
+    await person.query('rollback')
+    await eventually(() => ran.length === 62)
+    await person.end()
   })
 
   test('[D-09] a process that leaves with jobs in hand hands them to others', async ({ engines, client }) => {
