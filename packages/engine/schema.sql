@@ -2022,6 +2022,7 @@ CREATE OR REPLACE FUNCTION sluice.leave_lanes(changes sluice.lane_change[], said
  SET enable_sort TO 'off'
  SET jit TO 'off'
  SET plan_cache_mode TO 'force_generic_plan'
+ SET lock_timeout TO '500ms'
 AS $function$
 declare
   at timestamptz := sluice.now();

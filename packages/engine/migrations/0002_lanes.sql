@@ -176,9 +176,11 @@ language sql stable
 as $$ select min(x.opens_at) from (select l.opens_at from sluice.lane l where l.key = any(keys) offset 0) x $$;
 
 -- Claims leave their lanes: what they held is free again, what the servers said is believed, and whoever waited for it is let in.
+-- Other settles hold a lane for milliseconds, and are waited for; whoever keeps a transaction open is not: then the settle is given up, and its process tries again with
+-- those of other lanes let go.
 create function sluice.leave_lanes(changes sluice.lane_change[], said jsonb) returns void
 language plpgsql
-  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off set plan_cache_mode = force_generic_plan set lock_timeout = '500ms'
 as $$
 declare
   at timestamptz := sluice.now();

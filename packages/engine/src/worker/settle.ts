@@ -5,18 +5,7 @@ import type pg from 'pg'
 import type { Claim } from '../dispatch/claim.ts'
 import { type BudgetReport, laterReport } from '../lane/budget-report.ts'
 import type { Carrier, Database, Statement } from '../postgres/database.ts'
-import type { Verdict } from './judge.ts'
-
-export interface Ended {
-  readonly claim: Claim
-  readonly verdict: Verdict
-  /** What the server that was called said about the lane's budget. */
-  readonly said?: BudgetReport | undefined
-  /** How long its handler ran; only if somebody observes. */
-  readonly ranMs?: number | undefined
-  /** W3C traceparent of its span; without one, what comes of the job carries on the job's own. */
-  readonly trace?: string | undefined
-}
+import type { Ended } from './ended.ts'
 
 export interface Settled {
   /** Claims whose fence was old: somebody else owns these jobs now. */

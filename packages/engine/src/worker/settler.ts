@@ -5,8 +5,8 @@
  * jobs to come or events to publish joins a grouped transaction; one with a `write` gets a transaction of its own: lock the job under its
  * fence, let the handler write, settle, then enqueue what comes next and publish what happened. A claim whose fence is old is dropped, because somebody else owns that job now.
  *
- * What passes by itself (deadlock, lock timeout, server away) is tried again from memory until the lease is over. When a group fails for
- * another reason it is settled one by one, so that a bad job cannot take its neighbours with it, and a job whose own write fails is retried
+ * What passes by itself (deadlock, lock timeout, server away) is tried again from memory until the lease is over; what waits for a lane in
+ * somebody's hand is set aside, so that it holds up no others (`set-aside.ts`). When a group fails for another reason it is settled one by one, so that a bad job cannot take its neighbours with it, and a job whose own write fails is retried
  * like any other failed attempt.
  */
 import type { Claim } from '../dispatch/claim.ts'
@@ -16,7 +16,6 @@ import { enqueueOn } from '../job/enqueue.ts'
 import { tellEnqueued } from '../job/intake.ts'
 import { type AnyKind, askKind } from '../job/kind.ts'
 import { addDays, isMissingDay } from '../job/missing-day.ts'
-import type { Done } from '../job/outcome.ts'
 import { encodeRequest, type Origins } from '../job/request.ts'
 import type { Database, Transaction } from '../postgres/database.ts'
 import { lend } from '../postgres/lend.ts'
@@ -26,8 +25,10 @@ import { eachOf } from '../support/errors.ts'
 import type { Probe } from '../support/fail-point.ts'
 import type { Log } from '../support/log.ts'
 import type { Witness } from '../support/witness.ts'
+import { type Ended, hasConsequences, hasWrite, isHeldUp, withoutVoid } from './ended.ts'
 import type { Verdict } from './judge.ts'
-import { type Added, countEnds, doneText, type Ended, lockText, settle } from './settle.ts'
+import { SetAside } from './set-aside.ts'
+import { type Added, countEnds, doneText, lockText, settle } from './settle.ts'
 import { tellEnds } from './tell-ends.ts'
 
 export interface SettlerOptions {
@@ -65,6 +66,7 @@ const writeTriesMax = 12
 
 export class Settler {
   readonly #options: SettlerOptions
+  readonly #aside: SetAside
   #plain: Ended[] = []
   #writes: Ended[] = []
   #groupsUnderWay = 0
@@ -74,15 +76,18 @@ export class Settler {
 
   constructor(options: SettlerOptions) {
     this.#options = options
+    this.#aside = new SetAside({ clock: options.clock, attempt: (ends) => this.#attempt(ends), onEmpty: () => this.#next() })
   }
 
   /** How much is to be settled, in plain ends. Whoever claims leaves off at a few thousand. */
   get pending(): number {
     const writes = this.#writes.length + this.#writesUnderWay
-    return this.#plain.length + this.#groupsUnderWay * groupSizeMax + writes * writeWeight
+    return this.#plain.length + this.#groupsUnderWay * groupSizeMax + writes * writeWeight + this.#aside.size
   }
 
   add(ended: Ended): void {
+    const { lane } = ended.claim
+    if (this.#aside.has(lane)) return this.#aside.put(lane, [ended])
     if (hasWrite(ended)) this.#writes.push(ended)
     else this.#plain.push(ended)
     if (this.#flushSoon) return
@@ -95,8 +100,7 @@ export class Settler {
 
   /** Resolves when everything that was added is settled or given up. */
   async drained(): Promise<void> {
-    while (this.#plain.length > 0 || this.#writes.length > 0 || this.#groupsUnderWay > 0 || this.#writesUnderWay > 0)
-      await new Promise<void>((resolve) => this.#idle.push(resolve))
+    while (this.pending > 0) await new Promise<void>((resolve) => this.#idle.push(resolve))
   }
 
   #flush(): void {
@@ -111,7 +115,7 @@ export class Settler {
     while (this.#writes.length > 0 && this.#writesUnderWay < writesUnderWayMax) {
       const one = this.#writes.shift() as Ended
       this.#writesUnderWay++
-      void this.#settleOne(one).finally(() => {
+      void this.#settleGroup([one]).finally(() => {
         this.#writesUnderWay--
         this.#next()
       })
@@ -120,28 +124,48 @@ export class Settler {
 
   #next(): void {
     this.#flush()
-    if (this.#groupsUnderWay > 0 || this.#writesUnderWay > 0) return
+    if (this.pending > 0) return
     for (const resolve of this.#idle.splice(0)) resolve()
   }
 
   async #settleGroup(group: Ended[]): Promise<void> {
     try {
-      const stale = await (group.some(hasConsequences)
-        ? this.#persist(() => this.#inTransaction(group), writeTriesMax)
-        : this.#persist(() => this.#plainly(group), Number.POSITIVE_INFINITY))
-      this.#over(group, stale)
+      this.#over(group, await this.#persist(group))
     } catch (error) {
-      if (group.length === 1) await this.#settleFailedWrite(group[0] as Ended, error)
+      if (isHeldUp(error, group)) await this.#leaveBehind(group)
+      else if (group.length === 1) await this.#settleFailedWrite(group[0] as Ended, error)
       else for (const one of group) await this.#settleGroup([one])
     }
   }
 
-  async #settleOne(one: Ended): Promise<void> {
-    try {
-      this.#over([one], await this.#persist(() => this.#inTransaction([one]), writeTriesMax))
-    } catch (error) {
-      await this.#settleFailedWrite(one, error)
+  /** Which of the lanes it was is not known: each is tried by itself from now on, and the others go on. */
+  async #leaveBehind(group: readonly Ended[]): Promise<void> {
+    for (const one of group) if (one.claim.lane !== undefined) this.#aside.put(one.claim.lane, [one])
+    const rest = group.filter(({ claim }) => claim.lane === undefined)
+    if (rest.length > 0) await this.#settleGroup(rest)
+  }
+
+  /** Ends of one lane that were set aside, once. Answers those that are still held up. */
+  async #attempt(ends: readonly Ended[]): Promise<readonly Ended[]> {
+    if (!this.#options.trusted()) {
+      this.#over(ends, undefined)
+      return []
     }
+    const plain = withoutVoid(ends.filter((one) => !hasWrite(one)))
+    const groups = [...(plain.length > 0 ? [plain] : []), ...ends.filter(hasWrite).map((one) => [one])]
+    for (const [at, group] of groups.entries()) {
+      try {
+        this.#over(group, await this.#once(group))
+      } catch (error) {
+        if (isHeldUp(error, group)) return groups.slice(at).flat()
+        await this.#settleGroup(group)
+      }
+    }
+    return []
+  }
+
+  #once(group: readonly Ended[]): Promise<number[]> {
+    return group.some(hasMore) ? this.#inTransaction(group) : this.#plainly(group)
   }
 
   /** `stale` are the claims that were somebody else's by then; nothing at all means that the group was given up. */
@@ -217,14 +241,15 @@ export class Settler {
   }
 
   /** Tries again what passes by itself, until the lease is over (nothing): then whoever rescues these jobs runs them again. */
-  async #persist<T>(act: () => Promise<T>, triesMax: number): Promise<T | undefined> {
+  async #persist(group: readonly Ended[]): Promise<number[] | undefined> {
     const { clock, log, trusted, database } = this.#options
+    const triesMax = group.some(hasMore) ? writeTriesMax : Number.POSITIVE_INFINITY
     for (let tries = 1, waitMs = 10; ; tries++, waitMs = Math.min(waitMs * 2, retryMsMax)) {
       try {
-        return await act()
+        return await this.#once(group)
       } catch (error) {
         if (isMissingDay(error)) await addDays(database)
-        else if (!isTransient(error) || tries >= triesMax) throw error
+        else if (!isTransient(error) || tries >= triesMax || isHeldUp(error, group)) throw error
         else log.warn('settle is tried again', { reason: String(error) })
         if (!trusted()) return undefined
         await pause(clock, waitMs)
@@ -237,25 +262,18 @@ export class Settler {
     const settled = { ...one, verdict: onWriteFailed(one.claim, error) }
     let stale: number[] | undefined
     try {
-      stale = await this.#persist(() => this.#plainly([settled]), Number.POSITIVE_INFINITY)
+      stale = await this.#persist([settled])
     } catch (trouble) {
+      if (isHeldUp(trouble, [settled])) return this.#leaveBehind([settled])
       log.error('claim could not be settled', { job: one.claim.id, reason: String(trouble) })
     }
     this.#over([settled], stale)
   }
 }
 
-interface Writing extends Ended {
-  readonly verdict: Extract<Verdict, { outcome: 'done' }> & { readonly write: NonNullable<Done['write']> }
-}
-
-function hasWrite(ended: Ended): ended is Writing {
-  return ended.verdict.outcome === 'done' && ended.verdict.write !== undefined
-}
-
-/** Jobs to come or events to publish. */
-function hasConsequences({ verdict }: Ended): boolean {
-  return verdict.outcome === 'done' && (verdict.next !== undefined || verdict.publish !== undefined)
+/** More than its end is to be stored. */
+function hasMore(ended: Ended): boolean {
+  return hasWrite(ended) || hasConsequences(ended)
 }
 
 function withOne(added: Added | undefined, id: number): Added {
@@ -269,14 +287,4 @@ function familyOf({ id, root, run, event, trace: own }: Claim, trace = own): Ori
 
 function originOf({ id, run, event, trace: own }: Claim, trace = own): Origin {
   return { job: id, run, cause: event, trace }
-}
-
-/**
- * A claim whose commit a crash of the server took back may still wait here when this process claims the same job anew. The database answers by
- * job, so the two must not travel together: the older one is void.
- */
-function withoutVoid(group: readonly Ended[]): Ended[] {
-  const fences = new Map<number, number>()
-  for (const { claim } of group) fences.set(claim.id, Math.max(claim.fence, fences.get(claim.id) ?? 0))
-  return fences.size === group.length ? [...group] : group.filter(({ claim }) => fences.get(claim.id) === claim.fence)
 }

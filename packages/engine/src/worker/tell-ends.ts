@@ -2,7 +2,7 @@
  * Tells how claims ended, after the database has agreed, and what their servers said on the way.
  */
 import type { Witness } from '../support/witness.ts'
-import type { Ended } from './settle.ts'
+import type { Ended } from './ended.ts'
 
 export function tellEnds({ tell, jobs }: Witness, group: readonly Ended[], stale: readonly number[]): void {
   for (const { claim, verdict, said, ranMs, trace = claim.trace } of group) {
