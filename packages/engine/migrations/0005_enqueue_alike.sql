@@ -2,10 +2,11 @@
 -- not what they were given: a key is taken, the kind is unknown or has other rules. Then the jobs take the long way, which also says what is wrong.
 
 -- Many jobs of one kind that differ in their payload only, in their order. It hopes that no key is taken: "on conflict" would look into the index twice for each row. It
--- does not sort by key either, as everybody does who waits for keys while holding some: it does not wait, but lets go of all of them.
+-- does not sort by key either, as everybody does who waits for keys while holding some: it soon gives up and lets go of all of them. Not at once, for others who insert
+-- just now are waited for as well.
 create function sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text default null) returns bigint[]
 language plpgsql
-  set plan_cache_mode = force_generic_plan set lock_timeout = '5ms'
+  set plan_cache_mode = force_generic_plan set lock_timeout = '100ms'
 as $$
 #variable_conflict use_column
 declare
@@ -36,6 +37,18 @@ begin
   return ids;
 exception when unique_violation or lock_not_available or deadlock_detected then
   return null;
+end $$;
+
+-- The same for a transaction of the caller's, which is sent one statement and no other: what it does not wait for must not end up in the next one.
+create function sluice.enqueue_alike_or_any(in_kind text, payloads jsonb, wake boolean, in_trace text default null, out ids bigint[], out existing integer[])
+language plpgsql
+as $$
+begin
+  ids := sluice.enqueue_alike(in_kind, payloads, wake, in_trace);
+  if ids is not null then return; end if;
+  select m.ids, m.existing into ids, existing
+  from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value, 'trace', in_trace) order by p.ordinality)
+                            from jsonb_array_elements(payloads) with ordinality as p), wake) m;
 end $$;
 
 -- One job with nothing special about it, in as few steps as possible: this is what a caller waits for.

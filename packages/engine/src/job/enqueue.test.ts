@@ -1,4 +1,5 @@
 /** Enqueue joins the caller's transaction, whatever speaks to the database; single enqueues of the same moment share a commit. */
+import { setImmediate } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, vi } from 'vitest'
 import { z } from 'zod'
@@ -71,7 +72,7 @@ test('[E-02] anything that has query(text, values) can carry an enqueue', async 
       sent.push([text, values])
       const { rows } = await client.query(text, values)
       // Drivers differ in what they make of a bigint.
-      return { rows: rows.map(({ id, ids }) => (ids ? { ids: ids.map(BigInt) } : { id: BigInt(id) })) }
+      return { rows: rows.map((row) => ({ ...row, ids: row.ids.map(BigInt) })) }
     },
   }
   const { id, created } = await engine.enqueue(mail({ n: 1 }), { client: foreign })
@@ -81,6 +82,21 @@ test('[E-02] anything that has query(text, values) can carry an enqueue', async 
   const many = await engine.enqueueMany([mail({ n: 2 }), mail({ n: 3 })], { client: foreign })
   expect(sent).toHaveLength(2)
   expect(many).toEqual([2, 3].map(() => ({ id: expect.any(Number), created: true })))
+})
+
+test('[E-02] a bulk that nobody waits for goes with the transaction that it was sent in, also when a key is taken', async ({
+  engines,
+  client,
+}) => {
+  const keen = defineKind('keen', { dedupe: 'keep', run: () => {} })
+  const engine = engines({ kinds: [keen] })
+  const { id } = await engine.enqueue(keen({ n: 1 }))
+  await client.query('begin')
+  const bulk = engine.enqueueMany([keen({ n: 1 }), keen({ n: 2 })], { client })
+  await setImmediate() // it is on its way, and not back
+  await client.query('rollback')
+  expect(await bulk).toMatchObject([{ id, created: false }, { created: true }])
+  expect(await countJobs(client)).toBe(1)
 })
 
 test('[E-02] plain SQL enqueues in its own transaction, with the defaults of the kind', async ({ engines, client }) => {

@@ -22,6 +22,10 @@ export interface Enqueued {
 }
 
 const longStatement: Statement = { name: 'sluice_enqueue', text: 'select ids, existing from sluice.enqueue_many($1::jsonb, $2)' }
+const eitherStatement: Statement = {
+  name: 'sluice_enqueue_alike_or_any',
+  text: 'select ids, existing from sluice.enqueue_alike_or_any($1, $2::jsonb, $3, $4)',
+}
 const alikeStatement: Statement = {
   name: 'sluice_enqueue_alike',
   text: 'select sluice.enqueue_alike($1, $2::jsonb, $3, $4) as ids',
@@ -38,39 +42,22 @@ export interface Call {
 
 type Id = number | string
 
-/** Sends a call and brings the columns of the row that it answers with. */
-export type SendCall = (call: Call) => Promise<readonly unknown[]>
-
-export async function enqueueBy(send: SendCall, requests: readonly EncodedRequest[], wake: boolean): Promise<Enqueued[]> {
-  const short = shortWay(requests, wake)
-  const [made] = short ? await send(short) : []
-  if (Array.isArray(made)) return (made as Id[]).map(toNew)
-  if (made) return [toNew(made as Id)]
-  const [ids, existing] = (await send(longWay(requests, wake))) as [ids: Id[] | null, existing: number[] | null]
-  const found = new Set(existing)
-  return (ids ?? []).map((id, index) => ({ id: Number(id), created: !found.has(index + 1) }))
+/** On a connection of ours. `send` brings the columns of the row that a call answers with. */
+export async function enqueueBy(
+  send: (call: Call) => Promise<readonly unknown[]>,
+  requests: readonly EncodedRequest[],
+  wake: boolean,
+): Promise<Enqueued[]> {
+  if (areAlike(requests)) {
+    const [made] = await send(requests.length === 1 ? loneCall(requests, wake) : alikeCall(alikeStatement, requests, wake))
+    if (Array.isArray(made)) return (made as Id[]).map(toNew)
+    if (made) return [toNew(made as Id)]
+  }
+  const [ids, existing] = await send(longCall(requests, wake))
+  return readEnqueued(ids, existing)
 }
 
-const toNew = (id: Id): Enqueued => ({ id: Number(id), created: true })
-
-/** Undefined where there is something special about them. */
-function shortWay(requests: readonly EncodedRequest[], wake: boolean): Call | undefined {
-  const { kind = '', payload = '', trace } = requests[0] ?? {}
-  if (requests.some((one) => one.fields !== '' || one.kind !== kind || one.trace !== trace)) return undefined
-  const rest = [wake, trace ?? null]
-  if (requests.length === 1) return { statement: loneStatement, values: [kind, payload, ...rest] }
-  return { statement: alikeStatement, values: [kind, `[${requests.map((one) => one.payload).join(',')}]`, ...rest] }
-}
-
-function longWay(requests: readonly EncodedRequest[], wake: boolean): Call {
-  const rows = requests.map(({ kind, payload, fields, trace }) => {
-    const carried = trace === undefined ? '' : `,"trace":"${trace}"`
-    return `{"kind":${JSON.stringify(kind)},"payload":${payload}${fields}${carried}}`
-  })
-  return { statement: longStatement, values: [`[${rows.join(',')}]`, wake] }
-}
-
-/** On a client with a transaction of its own: a caller's, or that of a settle. */
+/** On a client with a transaction of its own: a caller's, or that of a settle. One statement, because a caller may not wait for it. */
 export async function enqueueOn(
   client: QueryClient,
   requests: readonly EncodedRequest[],
@@ -78,15 +65,44 @@ export async function enqueueOn(
   list = 'jobs',
 ): Promise<Enqueued[]> {
   if (requests.length === 0) return []
-  const send: SendCall = async ({ statement, values }) => {
-    const { rows } = await client.query(statement.text, values)
-    return Object.values((rows[0] ?? {}) as Record<string, unknown>)
-  }
+  const { statement, values } = areAlike(requests) ? alikeCall(eitherStatement, requests, wake) : longCall(requests, wake)
   try {
-    return await enqueueBy(send, requests, wake)
+    const { rows } = await client.query(statement.text, values)
+    const row = rows[0] as { ids: Id[]; existing: number[] | null } | undefined
+    return readEnqueued(row?.ids, row?.existing)
   } catch (error) {
     throw explainRefusal(error, requests, list)
   }
+}
+
+const toNew = (id: Id): Enqueued => ({ id: Number(id), created: true })
+
+function readEnqueued(ids: unknown, existing: unknown): Enqueued[] {
+  const found = new Set(existing as number[] | null)
+  return ((ids ?? []) as Id[]).map((id, index) => ({ id: Number(id), created: !found.has(index + 1) }))
+}
+
+/** They differ in their payload only. */
+function areAlike(requests: readonly EncodedRequest[]): boolean {
+  const { kind, trace } = requests[0] ?? {}
+  return requests.every((one) => one.fields === '' && one.kind === kind && one.trace === trace)
+}
+
+function loneCall([one]: readonly EncodedRequest[], wake: boolean): Call {
+  return { statement: loneStatement, values: [one?.kind, one?.payload, wake, one?.trace ?? null] }
+}
+
+function alikeCall(statement: Statement, requests: readonly EncodedRequest[], wake: boolean): Call {
+  const payloads = `[${requests.map(({ payload }) => payload).join(',')}]`
+  return { statement, values: [requests[0]?.kind, payloads, wake, requests[0]?.trace ?? null] }
+}
+
+function longCall(requests: readonly EncodedRequest[], wake: boolean): Call {
+  const rows = requests.map(({ kind, payload, fields, trace }) => {
+    const carried = trace === undefined ? '' : `,"trace":"${trace}"`
+    return `{"kind":${JSON.stringify(kind)},"payload":${payload}${fields}${carried}}`
+  })
+  return { statement: longStatement, values: [`[${rows.join(',')}]`, wake] }
 }
 
 /** Of many, the first that is meant. */
