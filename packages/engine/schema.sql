@@ -474,7 +474,7 @@ end $function$;
 CREATE OR REPLACE FUNCTION sluice.adopt_free_lanes(keys text[])
  RETURNS text[]
  LANGUAGE plpgsql
- SET lock_timeout TO '50ms'
+ SET lock_timeout TO '20ms'
 AS $function$
 declare
   one text;
@@ -484,7 +484,7 @@ begin
     perform sluice.adopt_lanes(keys);
     return rest;
   exception when lock_not_available then
-    null;      -- one by one, to find out which
+    perform set_config('lock_timeout', '1ms', true);      -- one by one, to find out which
   end;
   foreach one in array keys loop
     begin
@@ -862,18 +862,18 @@ begin
   return query
   with door as materialized (
     select l.key, l.owner, t.low, sluice.opening(l, o, at) as opens_at,
-           -- An owner whose row came since the look above: the next claim holds it.
-           case when o.name is null or o.name = any(held) then sluice.room(l, o, at) else 0 end as room, sluice.permits(l, at) as permits,
+           sluice.room(l, o, at) as room, sluice.permits(l, at) as permits,
            case when o.cap is not null then o.cap - (select sum(s.in_flight) from sluice.lane s where s.owner = o.name) end as owner_room
     from sluice.lane l
     cross join lateral (select min(t.low) as low from sluice.turn t where t.lane = l.key and t.pool = in_pool) t
     left join sluice.owner o on o.name = l.owner
-    where l.key = any(keys)),
+    -- Not those whose owner somebody holds, or got a row since the look above.
+    where l.key = any(keys) and (o.name is null or o.name = any(held))),
   found as materialized (
     select j.id, j.lane, j.cost, j.rank, j.owner
     from sluice.job j
     where j.id = any(ids) and j.pool = in_pool and (j.state = 'ready' or (j.state = 'scheduled' and j.run_at <= at)) and j.crashes < 2
-      and not closed and j.kind <> all(paused) and j.kind <> all(unknown_kinds) and (j.lane = '' or j.lane = any(keys))
+      and not closed and j.kind <> all(paused) and j.kind <> all(unknown_kinds) and (j.lane = '' or j.lane in (select d.key from door d))
     for update skip locked),
   queued as materialized (
     select f.id, f.lane, f.cost, f.rank, d.room, d.permits, d.owner_room, d.owner,
@@ -917,7 +917,7 @@ begin
                                                                       and l.in_flight + o.jobs < coalesce(l.cap, 2147483647) then l.reset_at end) else l.opens_at end
     from left_over o
     where l.key = any(keys) and l.key = o.key),
-  served as (delete from sluice.turn t where t.lane = any(keys) and t.pool = in_pool),
+  served as (delete from sluice.turn t where t.lane = any(array(select key from door)) and t.pool = in_pool),
   next as (insert into sluice.turn (pool, lane, open, low, served_at) select in_pool, key, not filled, more, at from left_over where more is not null)
   select * from started
   union all
@@ -979,8 +979,8 @@ begin
   perform from sluice.worker w where w.id = in_worker for key share;
   if closed or not found then return next; return; end if;
 
-  -- Mostly once. A lane that somebody holds for long, in an open transaction, may have all the turns that are looked at; then those behind it are.
-  for pass in 1..4 loop
+  -- Mostly once. A lane that somebody holds for long, or whose owner somebody holds, in an open transaction, may have all the turns that are looked at; then those behind it are.
+  for pass in 1..64 loop
     -- Lanes that are not there yet: only of those whose turn comes now. To look through all turns for them took 20 ms a claim with 4,000 of them.
     select array_agg(f.lane order by f.served_at, f.first), array_agg(f.lane) filter (where f.weight is null), sum(f.weight), min(f.progress), max(f.progress)
     into seen, fresh, all_weights, hindmost, foremost
@@ -1539,7 +1539,7 @@ CREATE OR REPLACE FUNCTION sluice.enqueue_alike(in_kind text, payloads jsonb, wa
  RETURNS bigint[]
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
- SET lock_timeout TO '5ms'
+ SET lock_timeout TO '100ms'
 AS $function$
 #variable_conflict use_column
 declare
@@ -1570,6 +1570,18 @@ begin
   return ids;
 exception when unique_violation or lock_not_available or deadlock_detected then
   return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.enqueue_alike_or_any(in_kind text, payloads jsonb, wake boolean, in_trace text DEFAULT NULL::text, OUT ids bigint[], OUT existing integer[])
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+begin
+  ids := sluice.enqueue_alike(in_kind, payloads, wake, in_trace);
+  if ids is not null then return; end if;
+  select m.ids, m.existing into ids, existing
+  from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value, 'trace', in_trace) order by p.ordinality)
+                            from jsonb_array_elements(payloads) with ordinality as p), wake) m;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.enqueue_finalizer(r sluice.run)
@@ -1901,16 +1913,21 @@ CREATE OR REPLACE FUNCTION sluice.hold_lanes(keys text[], OUT had text[], OUT ow
  SET lock_timeout TO '50ms'
 AS $function$
 declare
-  wanted text[] := array(select distinct l.owner from sluice.lane l where l.key = any(keys) and l.owner is not null);
+  wanted text[] := array(select o.name from sluice.owner o where o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys))));
 begin
-  owners := array(select o.name from sluice.owner o where o.name = any(wanted) order by o.name for no key update);
-  perform from sluice.lane l where l.key = any(keys) order by l.key for no key update;
-  had := keys;
-exception when lock_not_available then
+  -- Mostly nobody else is there, and nothing has to be undone.
   owners := array(select o.name from sluice.owner o where o.name = any(wanted) order by o.name for no key update skip locked);
-  had := array(select l.key from sluice.lane l
-               where l.key = any(keys) and (l.owner is null or l.owner = any(owners) or not exists (select from sluice.owner o where o.name = l.owner))
-               order by l.key for no key update skip locked);
+  had := array(select l.key from sluice.lane l where l.key = any(keys) order by l.key for no key update skip locked);
+  if cardinality(owners) < cardinality(wanted) or cardinality(had) < cardinality(keys) then
+    begin
+      perform from sluice.owner o where o.name = any(wanted) order by o.name for no key update;
+      perform from sluice.lane l where l.key = any(keys) order by l.key for no key update;
+      owners := wanted;
+      had := keys;
+    exception when lock_not_available or deadlock_detected then
+      null;      -- what was free is ours
+    end;
+  end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.into_own_lanes(ids bigint[])
@@ -1947,13 +1964,19 @@ AS $function$
 declare
   at timestamptz := sluice.now();
   fresh text[] := array(select k from unnest(keys) as k where not exists (select from sluice.lane l where l.key = k));
+  held text[];
   closed text[];
 begin
-  -- One that is being made in a transaction that is still open has no copy yet: it is asked for again.
-  if fresh <> '{}' then perform sluice.adopt_free_lanes(fresh); end if;
+  if fresh <> '{}' then
+    -- One that is being made in a transaction that is still open has no copy yet: it is asked for again.
+    perform sluice.adopt_free_lanes(fresh);
+    -- As in claim_laned: whoever lets an owner go on does not see a lane that is made beside it, and would not open what is shut here.
+    held := array(select o.name from sluice.owner o where o.name = any(array(select l.owner from sluice.lane l where l.key = any(fresh))) order by o.name for share skip locked);
+  end if;
   closed := array(
     select l.key from sluice.lane l left join sluice.owner o on o.name = l.owner
-    where l.key = any(keys) and (sluice.room(l, o, at) < 1 or sluice.permits(l, at) < 1) and exists (select from sluice.turn t where t.lane = l.key and t.open));
+    where l.key = any(keys) and (sluice.room(l, o, at) < 1 or sluice.permits(l, at) < 1) and exists (select from sluice.turn t where t.lane = l.key and t.open)
+      and (o.name is null or l.key <> all(fresh) or o.name = any(held)));
   if closed <> '{}' then
     -- Lock, then look: whoever frees one of them before goes on, and whoever does so later opens it again. One in somebody's hand is shut by whoever comes next.
     closed := array(select l.key from sluice.lane l where l.key = any(closed) order by l.key for no key update skip locked);

@@ -62,10 +62,10 @@ begin
   from (select 1) one left join started s on true;
 end $$;
 
--- adopt_lanes, waiting for nobody. Answers those that are not to be had: they are being made in a transaction that is still open.
+-- adopt_lanes, waiting for other claims but for nobody else. Answers those that are not to be had: they are being made in a transaction that is still open.
 create function sluice.adopt_free_lanes(keys text[]) returns text[]
 language plpgsql
-  set lock_timeout = '50ms'
+  set lock_timeout = '20ms'
 as $$
 declare
   one text;
@@ -75,7 +75,7 @@ begin
     perform sluice.adopt_lanes(keys);
     return rest;
   exception when lock_not_available then
-    null;      -- one by one, to find out which
+    perform set_config('lock_timeout', '1ms', true);      -- one by one, to find out which
   end;
   foreach one in array keys loop
     begin
@@ -126,8 +126,8 @@ begin
   perform from sluice.worker w where w.id = in_worker for key share;
   if closed or not found then return next; return; end if;
 
-  -- Mostly once. A lane that somebody holds for long, in an open transaction, may have all the turns that are looked at; then those behind it are.
-  for pass in 1..4 loop
+  -- Mostly once. A lane that somebody holds for long, or whose owner somebody holds, in an open transaction, may have all the turns that are looked at; then those behind it are.
+  for pass in 1..64 loop
     -- Lanes that are not there yet: only of those whose turn comes now. To look through all turns for them took 20 ms a claim with 4,000 of them.
     select array_agg(f.lane order by f.served_at, f.first), array_agg(f.lane) filter (where f.weight is null), sum(f.weight), min(f.progress), max(f.progress)
     into seen, fresh, all_weights, hindmost, foremost

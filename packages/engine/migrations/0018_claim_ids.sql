@@ -8,16 +8,21 @@ language plpgsql
   set lock_timeout = '50ms'
 as $$
 declare
-  wanted text[] := array(select distinct l.owner from sluice.lane l where l.key = any(keys) and l.owner is not null);
+  wanted text[] := array(select o.name from sluice.owner o where o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys))));
 begin
-  owners := array(select o.name from sluice.owner o where o.name = any(wanted) order by o.name for no key update);
-  perform from sluice.lane l where l.key = any(keys) order by l.key for no key update;
-  had := keys;
-exception when lock_not_available then
+  -- Mostly nobody else is there, and nothing has to be undone.
   owners := array(select o.name from sluice.owner o where o.name = any(wanted) order by o.name for no key update skip locked);
-  had := array(select l.key from sluice.lane l
-               where l.key = any(keys) and (l.owner is null or l.owner = any(owners) or not exists (select from sluice.owner o where o.name = l.owner))
-               order by l.key for no key update skip locked);
+  had := array(select l.key from sluice.lane l where l.key = any(keys) order by l.key for no key update skip locked);
+  if cardinality(owners) < cardinality(wanted) or cardinality(had) < cardinality(keys) then
+    begin
+      perform from sluice.owner o where o.name = any(wanted) order by o.name for no key update;
+      perform from sluice.lane l where l.key = any(keys) order by l.key for no key update;
+      owners := wanted;
+      had := keys;
+    exception when lock_not_available or deadlock_detected then
+      null;      -- what was free is ours
+    end;
+  end if;
 end $$;
 
 -- The jobs of `ids` that may start now, each with its permits. Of every other one the reason:
@@ -101,18 +106,18 @@ begin
   return query
   with door as materialized (
     select l.key, l.owner, t.low, sluice.opening(l, o, at) as opens_at,
-           -- An owner whose row came since the look above: the next claim holds it.
-           case when o.name is null or o.name = any(held) then sluice.room(l, o, at) else 0 end as room, sluice.permits(l, at) as permits,
+           sluice.room(l, o, at) as room, sluice.permits(l, at) as permits,
            case when o.cap is not null then o.cap - (select sum(s.in_flight) from sluice.lane s where s.owner = o.name) end as owner_room
     from sluice.lane l
     cross join lateral (select min(t.low) as low from sluice.turn t where t.lane = l.key and t.pool = in_pool) t
     left join sluice.owner o on o.name = l.owner
-    where l.key = any(keys)),
+    -- Not those whose owner somebody holds, or got a row since the look above.
+    where l.key = any(keys) and (o.name is null or o.name = any(held))),
   found as materialized (
     select j.id, j.lane, j.cost, j.rank, j.owner
     from sluice.job j
     where j.id = any(ids) and j.pool = in_pool and (j.state = 'ready' or (j.state = 'scheduled' and j.run_at <= at)) and j.crashes < 2
-      and not closed and j.kind <> all(paused) and j.kind <> all(unknown_kinds) and (j.lane = '' or j.lane = any(keys))
+      and not closed and j.kind <> all(paused) and j.kind <> all(unknown_kinds) and (j.lane = '' or j.lane in (select d.key from door d))
     for update skip locked),
   queued as materialized (
     select f.id, f.lane, f.cost, f.rank, d.room, d.permits, d.owner_room, d.owner,
@@ -156,7 +161,7 @@ begin
                                                                       and l.in_flight + o.jobs < coalesce(l.cap, 2147483647) then l.reset_at end) else l.opens_at end
     from left_over o
     where l.key = any(keys) and l.key = o.key),
-  served as (delete from sluice.turn t where t.lane = any(keys) and t.pool = in_pool),
+  served as (delete from sluice.turn t where t.lane = any(array(select key from door)) and t.pool = in_pool),
   next as (insert into sluice.turn (pool, lane, open, low, served_at) select in_pool, key, not filled, more, at from left_over where more is not null)
   select * from started
   union all
@@ -254,13 +259,19 @@ as $$
 declare
   at timestamptz := sluice.now();
   fresh text[] := array(select k from unnest(keys) as k where not exists (select from sluice.lane l where l.key = k));
+  held text[];
   closed text[];
 begin
-  -- One that is being made in a transaction that is still open has no copy yet: it is asked for again.
-  if fresh <> '{}' then perform sluice.adopt_free_lanes(fresh); end if;
+  if fresh <> '{}' then
+    -- One that is being made in a transaction that is still open has no copy yet: it is asked for again.
+    perform sluice.adopt_free_lanes(fresh);
+    -- As in claim_laned: whoever lets an owner go on does not see a lane that is made beside it, and would not open what is shut here.
+    held := array(select o.name from sluice.owner o where o.name = any(array(select l.owner from sluice.lane l where l.key = any(fresh))) order by o.name for share skip locked);
+  end if;
   closed := array(
     select l.key from sluice.lane l left join sluice.owner o on o.name = l.owner
-    where l.key = any(keys) and (sluice.room(l, o, at) < 1 or sluice.permits(l, at) < 1) and exists (select from sluice.turn t where t.lane = l.key and t.open));
+    where l.key = any(keys) and (sluice.room(l, o, at) < 1 or sluice.permits(l, at) < 1) and exists (select from sluice.turn t where t.lane = l.key and t.open)
+      and (o.name is null or l.key <> all(fresh) or o.name = any(held)));
   if closed <> '{}' then
     -- Lock, then look: whoever frees one of them before goes on, and whoever does so later opens it again. One in somebody's hand is shut by whoever comes next.
     closed := array(select l.key from sluice.lane l where l.key = any(closed) order by l.key for no key update skip locked);

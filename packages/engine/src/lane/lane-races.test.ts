@@ -114,6 +114,44 @@ test('[E-21] when the pause of an owner is acknowledged, no claim that began bef
   expect((await scene.claim(10)).jobs).toEqual([])
 })
 
+test('[E-12] [D-02] a lane that a dispatcher looks at for the first time while its owner is let go on is not left shut', async ({
+  scene,
+}) => {
+  await scene.changeOwner('zed', { paused: 'later' })
+  await scene.enqueue('api:zed', 1, { owner: 'zed' })
+  const looking = await inTransaction(scene, (on) => on.query(`select * from sluice.lane_copies('{api:zed}')`))
+  const resuming = scene.changeOwner('zed', { paused: null }, await scene.session())
+  await serverWaits(scene.client, 'change_owner')
+  await looking.query('commit')
+  await resuming
+  expect((await scene.claim(10)).jobs).toHaveLength(1)
+})
+
+test('[E-12] [D-02] a claim by id that meets an owner whose limits are just made leaves its lane as it is', async ({ scene }) => {
+  await scene.enqueue('api:zed', 1, { owner: 'zed' })
+  await scene.client.query(`select sluice.adopt_lanes('{api:zed}')`)
+  const maker = await inTransaction(scene, (on) => scene.changeOwner('zed', { cap: 5 }, on))
+  const { rows } = await scene.client.query('select id from sluice.job')
+  const claiming = (await scene.session()).query(`select answer from sluice.claim_ids('light', ${worker}, $1, '{}')`, [
+    [rows[0].id],
+  ])
+  await scene.client.query('select pg_sleep(0.02)') // it waits for 50 ms at the most
+  await maker.query('commit')
+  expect((await claiming).rows).toEqual([{ answer: expect.toBeOneOf([null, 'busy']) }])
+  const { rows: parked } = await scene.client.query('select from sluice.turn where not open')
+  expect(parked).toEqual([])
+})
+
+test('[E-12] lanes of an owner in somebody’s hand hide no others, however many turns they have', async ({ scene }) => {
+  await scene.changeOwner('ann', { cap: 5 })
+  for (let lane = 0; lane < 6; lane++) for (let n = 0; n < 20; n++) await scene.enqueue(`ann:${lane}`, 1, { owner: 'ann' })
+  await scene.enqueue('other')
+  const holder = await inTransaction(scene, (on) => on.query(`select from sluice.owner where name = 'ann' for update`))
+  expect((await scene.claim(10)).jobs.map(({ lane }) => lane)).toEqual(['other'])
+  await holder.query('rollback')
+  expect((await scene.claim(10)).jobs).toHaveLength(5)
+})
+
 test('[E-12] a suspect of an owner with a cap waits for room like any other', async ({ scene }) => {
   await scene.changeOwner('ann', { cap: 1 })
   await scene.enqueue('ann:a', 1, { owner: 'ann' })
