@@ -21,7 +21,7 @@ export const latencyBench: Bench = {
     for (const { round, contender } of turns(
       ground.entries.filter(({ side }) => side !== 'floor'),
       plan,
-      ({ settings }) => settings === 'default',
+      ({ name }) => name === 'pg-boss default', // it looks every two seconds
     )) {
       const place = await ground.preparedPlace(contender.name)
       await place.settle()

@@ -647,6 +647,24 @@ AS $function$
               when said_reset > reset_at + interval '5 s' then 'new'
               when said_reset >= reset_at - interval '5 s' then 'same' else 'old' end $function$;
 
+CREATE OR REPLACE FUNCTION sluice.busy_lanes(keys text[])
+ RETURNS text[]
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+AS $function$
+declare
+  capped text[] := array(select o.name from sluice.owner o where o.cap is not null and o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys))));
+  owners text[] := array(select o.name from sluice.owner o where o.name = any(capped) order by o.name for no key update skip locked);
+  others text[] := array(select l.key from sluice.lane l where l.owner = any(capped) and l.shut);
+  lanes text[] := array(select l.key from sluice.lane l where l.key = any(keys || others) order by l.key for no key update skip locked);
+begin
+  return array(select l.key from sluice.lane l
+               where l.key = any(keys)
+                 and (l.key <> all(lanes)
+                      or (l.owner = any(capped) and (l.owner <> all(owners) or exists (select from sluice.lane s where s.owner = l.owner and s.key = any(others) and s.key <> all(lanes))))));
+end $function$;
+
 CREATE OR REPLACE FUNCTION sluice.cancel(ids bigint[], reason text, below boolean DEFAULT false)
  RETURNS TABLE(id bigint, answer text)
  LANGUAGE plpgsql
@@ -3044,8 +3062,6 @@ declare
   expired bigint[];
   victims bigint[];
   wanted text[];
-  owners text[];
-  lanes_had text[];
   lanes_busy text[] := '{}';
   locked bigint[];
   canceled bigint[];
@@ -3065,14 +3081,7 @@ begin
       and (j.worker = any(expired) or (sweep and not exists (select from sluice.worker w where w.id = j.worker))));
   -- Nobody waits here: jobs of a lane that is in somebody's hand stay for the next round, and hold up no others of the dead. Owners with a cap before lanes, as everywhere.
   wanted := array(select distinct j.lane from sluice.job j where j.id = any(victims) and j.lane <> '');
-  if wanted <> '{}' then
-    owners := array(select o.name from sluice.owner o where o.cap is not null and o.name in (select l.owner from sluice.lane l where l.key = any(wanted))
-                  order by o.name for no key update skip locked);
-    lanes_had := array(select l.key from sluice.lane l
-                       where l.key = any(wanted) and not exists (select from sluice.owner o where o.name = l.owner and o.cap is not null and o.name <> all(owners))
-                       order by l.key for no key update skip locked);
-    lanes_busy := array(select l.key from sluice.lane l where l.key = any(wanted) and l.key <> all(lanes_had));
-  end if;
+  if wanted <> '{}' then lanes_busy := sluice.busy_lanes(wanted); end if;
   -- Lock, then look: a cancel that commits meanwhile must be seen by all parts of the statement below.
   locked := array(select j.id from sluice.job j where j.id = any(victims) and j.state = 'running' and j.lane <> all(lanes_busy) order by j.id for update skip locked);
   with lost as materialized (

@@ -28,9 +28,9 @@ export function hasWrite(ended: Ended): ended is Writing {
 
 /** It waited for a lane in vain, and `sluice.leave_lanes` gave up. What a write of a handler waits for in vain is its own affair. */
 export function isHeldUp(error: unknown, group: readonly Ended[]): boolean {
+  if (sqlState(error) !== '55P03' || group.every(({ claim }) => claim.lane === undefined)) return false
   const { where } = error as { where?: unknown }
-  const gaveUp = sqlState(error) === '55P03' && typeof where === 'string' && where.includes('sluice.leave_lanes')
-  return gaveUp && group.some(({ claim }) => claim.lane !== undefined)
+  return typeof where === 'string' && where.includes('sluice.leave_lanes')
 }
 
 /** Jobs to come or events to publish. */

@@ -1,17 +1,16 @@
 /**
  * Set aside: ends of jobs whose lane, or whose lane's owner, is in somebody's hand, as in a transaction that a person keeps open. A settle
- * gives up on them after half a second (`sluice.leave_lanes`); from then on they wait here, by lane, and are tried again by themselves, so that they hold
- * up no others. What ends in such a lane meanwhile comes here at once.
+ * gives up on a lane after half a second (`sluice.leave_lanes`); from then on what ended in it waits here and holds up no others. When the lane is free again its ends
+ * go the usual way.
  */
 import { type Clock, pause } from '../support/clock.ts'
 import type { Ended } from './ended.ts'
 
 export interface SetAsideOptions {
   readonly clock: Clock
-  /** Tries to settle ends of one lane, and answers those that are still held up. */
-  readonly attempt: (ends: readonly Ended[]) => Promise<readonly Ended[]>
-  /** All of them are settled, or given up. */
-  readonly onEmpty: () => void
+  /** Those of the lanes for which a settle would have to wait now. */
+  readonly findBusy: (lanes: readonly string[]) => Promise<readonly string[]>
+  readonly giveBack: (ended: Ended) => void
 }
 
 const waitMsMin = 50
@@ -20,7 +19,7 @@ const waitMsMax = 1_000
 export class SetAside {
   readonly #options: SetAsideOptions
   readonly #lanes = new Map<string, Ended[]>()
-  #trying = false
+  #watching = false
 
   constructor(options: SetAsideOptions) {
     this.#options = options
@@ -32,28 +31,31 @@ export class SetAside {
     return size
   }
 
-  has(lane: string | undefined): lane is string {
-    return lane !== undefined && this.#lanes.has(lane)
+  /** True: it is here now, because its lane is. */
+  takes(ended: Ended): boolean {
+    const ends = ended.claim.lane === undefined ? undefined : this.#lanes.get(ended.claim.lane)
+    ends?.push(ended)
+    return ends !== undefined
   }
 
-  put(lane: string, ends: readonly Ended[]): void {
-    this.#lanes.set(lane, [...(this.#lanes.get(lane) ?? []), ...ends])
-    if (!this.#trying) void this.#tryAgain()
+  put(lane: string): void {
+    if (!this.#lanes.has(lane)) this.#lanes.set(lane, [])
+    if (!this.#watching) void this.#watch()
   }
 
-  async #tryAgain(): Promise<void> {
-    this.#trying = true
+  async #watch(): Promise<void> {
+    this.#watching = true
     for (let waitMs = waitMsMin; this.#lanes.size > 0; waitMs = Math.min(waitMs * 2, waitMsMax)) {
       await pause(this.#options.clock, waitMs)
-      for (const [lane, ends] of this.#lanes) {
-        const left = await this.#options.attempt(ends)
-        if (left.length < ends.length) waitMs = waitMsMin
-        const waiting = [...left, ...(this.#lanes.get(lane)?.slice(ends.length) ?? [])] // what came meanwhile stands behind
-        if (waiting.length > 0) this.#lanes.set(lane, waiting)
-        else this.#lanes.delete(lane)
+      const lanes = [...this.#lanes.keys()]
+      const busy = new Set(await this.#options.findBusy(lanes).catch(() => lanes)) // the server is away: later
+      for (const lane of lanes) {
+        if (busy.has(lane)) continue
+        const ends = this.#lanes.get(lane) ?? []
+        this.#lanes.delete(lane)
+        for (const ended of ends) this.#options.giveBack(ended)
       }
     }
-    this.#trying = false
-    this.#options.onEmpty()
+    this.#watching = false
   }
 }

@@ -82,6 +82,13 @@ export async function countEnds(
   await database.send(on, countStatement, [inLanes, said, inRuns, children])
 }
 
+/** Those of the lanes for which a settle would have to wait now. */
+export async function findBusyLanes(database: Database, lanes: readonly string[]): Promise<string[]> {
+  const statement = { name: 'sluice_busy_lanes', text: 'select sluice.busy_lanes($1::text[])' }
+  const [row] = await database.send<[string[]]>(database.hot, statement, [lanes])
+  return row?.[0] ?? []
+}
+
 /** Permits that were not used; null is all of them. */
 function refundOf({ verdict, said }: Ended): number | null {
   return verdict.outcome === 'handed back' && !verdict.started ? null : (said?.refund ?? 0)

@@ -28,7 +28,7 @@ import type { Witness } from '../support/witness.ts'
 import { type Ended, hasConsequences, hasWrite, isHeldUp, withoutVoid } from './ended.ts'
 import type { Verdict } from './judge.ts'
 import { SetAside } from './set-aside.ts'
-import { type Added, countEnds, doneText, lockText, settle } from './settle.ts'
+import { type Added, countEnds, doneText, findBusyLanes, lockText, settle } from './settle.ts'
 import { tellEnds } from './tell-ends.ts'
 
 export interface SettlerOptions {
@@ -76,7 +76,8 @@ export class Settler {
 
   constructor(options: SettlerOptions) {
     this.#options = options
-    this.#aside = new SetAside({ clock: options.clock, attempt: (ends) => this.#attempt(ends), onEmpty: () => this.#next() })
+    const { clock, database } = options
+    this.#aside = new SetAside({ clock, findBusy: (lanes) => findBusyLanes(database, lanes), giveBack: (one) => this.add(one) })
   }
 
   /** How much is to be settled, in plain ends. Whoever claims leaves off at a few thousand. */
@@ -86,8 +87,7 @@ export class Settler {
   }
 
   add(ended: Ended): void {
-    const { lane } = ended.claim
-    if (this.#aside.has(lane)) return this.#aside.put(lane, [ended])
+    if (this.#aside.takes(ended)) return
     if (hasWrite(ended)) this.#writes.push(ended)
     else this.#plain.push(ended)
     if (this.#flushSoon) return
@@ -105,7 +105,8 @@ export class Settler {
 
   #flush(): void {
     while (this.#plain.length > 0 && this.#groupsUnderWay < groupsUnderWayMax) {
-      const group = withoutVoid(this.#plain.splice(0, groupSizeMax))
+      const group = withoutVoid(this.#plain.splice(0, groupSizeMax).filter((one) => !this.#aside.takes(one)))
+      if (group.length === 0) continue
       this.#groupsUnderWay++
       void this.#settleGroup(group).finally(() => {
         this.#groupsUnderWay--
@@ -114,6 +115,7 @@ export class Settler {
     }
     while (this.#writes.length > 0 && this.#writesUnderWay < writesUnderWayMax) {
       const one = this.#writes.shift() as Ended
+      if (this.#aside.takes(one)) continue
       this.#writesUnderWay++
       void this.#settleGroup([one]).finally(() => {
         this.#writesUnderWay--
@@ -138,30 +140,12 @@ export class Settler {
     }
   }
 
-  /** Which of the lanes it was is not known: each is tried by itself from now on, and the others go on. */
+  /** Those of lanes in somebody's hand are set aside, and the others go on. */
   async #leaveBehind(group: readonly Ended[]): Promise<void> {
-    for (const one of group) if (one.claim.lane !== undefined) this.#aside.put(one.claim.lane, [one])
-    const rest = group.filter(({ claim }) => claim.lane === undefined)
+    const lanes = new Set(group.flatMap(({ claim }) => claim.lane ?? []))
+    for (const lane of await findBusyLanes(this.#options.database, [...lanes])) this.#aside.put(lane)
+    const rest = group.filter((one) => !this.#aside.takes(one))
     if (rest.length > 0) await this.#settleGroup(rest)
-  }
-
-  /** Ends of one lane that were set aside, once. Answers those that are still held up. */
-  async #attempt(ends: readonly Ended[]): Promise<readonly Ended[]> {
-    if (!this.#options.trusted()) {
-      this.#over(ends, undefined)
-      return []
-    }
-    const plain = withoutVoid(ends.filter((one) => !hasWrite(one)))
-    const groups = [...(plain.length > 0 ? [plain] : []), ...ends.filter(hasWrite).map((one) => [one])]
-    for (const [at, group] of groups.entries()) {
-      try {
-        this.#over(group, await this.#once(group))
-      } catch (error) {
-        if (isHeldUp(error, group)) return groups.slice(at).flat()
-        await this.#settleGroup(group)
-      }
-    }
-    return []
   }
 
   #once(group: readonly Ended[]): Promise<number[]> {
