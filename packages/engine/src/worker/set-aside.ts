@@ -31,6 +31,11 @@ export class SetAside {
     return size
   }
 
+  /** No lane is here, as mostly. */
+  get idle(): boolean {
+    return this.#lanes.size === 0
+  }
+
   /** True: it is here now, because its lane is. */
   takes(ended: Ended): boolean {
     const ends = ended.claim.lane === undefined ? undefined : this.#lanes.get(ended.claim.lane)
@@ -48,9 +53,9 @@ export class SetAside {
     for (let waitMs = waitMsMin; this.#lanes.size > 0; waitMs = Math.min(waitMs * 2, waitMsMax)) {
       await pause(this.#options.clock, waitMs)
       const lanes = [...this.#lanes.keys()]
-      const busy = new Set(await this.#options.findBusy(lanes).catch(() => lanes)) // the server is away: later
+      const busy = await this.#options.findBusy(lanes)
       for (const lane of lanes) {
-        if (busy.has(lane)) continue
+        if (busy.includes(lane)) continue
         const ends = this.#lanes.get(lane) ?? []
         this.#lanes.delete(lane)
         for (const ended of ends) this.#options.giveBack(ended)

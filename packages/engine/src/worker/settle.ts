@@ -82,11 +82,15 @@ export async function countEnds(
   await database.send(on, countStatement, [inLanes, said, inRuns, children])
 }
 
-/** Those of the lanes for which a settle would have to wait now. */
-export async function findBusyLanes(database: Database, lanes: readonly string[]): Promise<string[]> {
+/** Those of the lanes for which a settle would have to wait now; all of them while the server is away. */
+export async function findBusyLanes(database: Database, lanes: readonly string[]): Promise<readonly string[]> {
   const statement = { name: 'sluice_busy_lanes', text: 'select sluice.busy_lanes($1::text[])' }
-  const [row] = await database.send<[string[]]>(database.hot, statement, [lanes])
-  return row?.[0] ?? []
+  try {
+    const [row] = await database.send<[string[]]>(database.hot, statement, [lanes])
+    return row?.[0] ?? []
+  } catch {
+    return lanes
+  }
 }
 
 /** Permits that were not used; null is all of them. */

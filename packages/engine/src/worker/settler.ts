@@ -87,7 +87,7 @@ export class Settler {
   }
 
   add(ended: Ended): void {
-    if (this.#aside.takes(ended)) return
+    if (!this.#aside.idle && this.#aside.takes(ended)) return
     if (hasWrite(ended)) this.#writes.push(ended)
     else this.#plain.push(ended)
     if (this.#flushSoon) return
@@ -105,19 +105,19 @@ export class Settler {
 
   #flush(): void {
     while (this.#plain.length > 0 && this.#groupsUnderWay < groupsUnderWayMax) {
-      const group = withoutVoid(this.#plain.splice(0, groupSizeMax).filter((one) => !this.#aside.takes(one)))
+      const group = withoutVoid(this.#withoutAside(this.#plain.splice(0, groupSizeMax)))
       if (group.length === 0) continue
       this.#groupsUnderWay++
-      void this.#settleGroup(group).finally(() => {
+      void this.#settleGroup(group, group.some(hasConsequences)).finally(() => {
         this.#groupsUnderWay--
         this.#next()
       })
     }
     while (this.#writes.length > 0 && this.#writesUnderWay < writesUnderWayMax) {
       const one = this.#writes.shift() as Ended
-      if (this.#aside.takes(one)) continue
+      if (!this.#aside.idle && this.#aside.takes(one)) continue
       this.#writesUnderWay++
-      void this.#settleGroup([one]).finally(() => {
+      void this.#settleGroup([one], true).finally(() => {
         this.#writesUnderWay--
         this.#next()
       })
@@ -130,13 +130,18 @@ export class Settler {
     for (const resolve of this.#idle.splice(0)) resolve()
   }
 
-  async #settleGroup(group: Ended[]): Promise<void> {
+  #withoutAside(group: Ended[]): Ended[] {
+    return this.#aside.idle ? group : group.filter((one) => !this.#aside.takes(one))
+  }
+
+  /** `more`: not only ends are to be stored. Found out once, for a group has hundreds of them. */
+  async #settleGroup(group: Ended[], more: boolean): Promise<void> {
     try {
-      this.#over(group, await this.#persist(group))
+      this.#over(group, await this.#persist(group, more))
     } catch (error) {
       if (isHeldUp(error, group)) await this.#leaveBehind(group)
       else if (group.length === 1) await this.#settleFailedWrite(group[0] as Ended, error)
-      else for (const one of group) await this.#settleGroup([one])
+      else for (const one of group) await this.#settleGroup([one], hasMore(one))
     }
   }
 
@@ -145,11 +150,7 @@ export class Settler {
     const lanes = new Set(group.flatMap(({ claim }) => claim.lane ?? []))
     for (const lane of await findBusyLanes(this.#options.database, [...lanes])) this.#aside.put(lane)
     const rest = group.filter((one) => !this.#aside.takes(one))
-    if (rest.length > 0) await this.#settleGroup(rest)
-  }
-
-  #once(group: readonly Ended[]): Promise<number[]> {
-    return group.some(hasMore) ? this.#inTransaction(group) : this.#plainly(group)
+    if (rest.length > 0) await this.#settleGroup(rest, rest.some(hasMore))
   }
 
   /** `stale` are the claims that were somebody else's by then; nothing at all means that the group was given up. */
@@ -225,12 +226,12 @@ export class Settler {
   }
 
   /** Tries again what passes by itself, until the lease is over (nothing): then whoever rescues these jobs runs them again. */
-  async #persist(group: readonly Ended[]): Promise<number[] | undefined> {
+  async #persist(group: readonly Ended[], more: boolean): Promise<number[] | undefined> {
     const { clock, log, trusted, database } = this.#options
-    const triesMax = group.some(hasMore) ? writeTriesMax : Number.POSITIVE_INFINITY
+    const triesMax = more ? writeTriesMax : Number.POSITIVE_INFINITY
     for (let tries = 1, waitMs = 10; ; tries++, waitMs = Math.min(waitMs * 2, retryMsMax)) {
       try {
-        return await this.#once(group)
+        return await (more ? this.#inTransaction(group) : this.#plainly(group))
       } catch (error) {
         if (isMissingDay(error)) await addDays(database)
         else if (!isTransient(error) || tries >= triesMax || isHeldUp(error, group)) throw error
@@ -246,7 +247,7 @@ export class Settler {
     const settled = { ...one, verdict: onWriteFailed(one.claim, error) }
     let stale: number[] | undefined
     try {
-      stale = await this.#persist([settled])
+      stale = await this.#persist([settled], false)
     } catch (trouble) {
       if (isHeldUp(trouble, [settled])) return this.#leaveBehind([settled])
       log.error('claim could not be settled', { job: one.claim.id, reason: String(trouble) })
