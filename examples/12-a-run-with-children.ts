@@ -42,7 +42,8 @@ await engine.runs.start(shelf).catch((error: Error) => console.log(error.message
 await engine.start()
 const run = await engine.runs.ended(id) // in whichever process its jobs run
 console.log(`the run is ${run.state}`)
-console.log(`dead jobs of it that can be retried or discarded: ${(await engine.failed()).length}`)
+const dead = await engine.inspect.jobs({ run: id, state: ['failed'] })
+console.log(`dead jobs of it that can be retried or discarded: ${dead.items.length}`)
 
 await engine.stop()
 await database.stop()
