@@ -1553,49 +1553,12 @@ begin
   end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text DEFAULT NULL::text)
- RETURNS bigint[]
- LANGUAGE plpgsql
- SET plan_cache_mode TO 'force_generic_plan'
- SET lock_timeout TO '100ms'
-AS $function$
-#variable_conflict use_column
-declare
-  at timestamptz := sluice.now();
-  k record;
-  ids bigint[];
-begin
-  -- The planner is not held by the hand here: nothing below reads a table that grows.
-  select kind.*, s.payload_bytes_max * 6 as bytes_max, s.payload_bytes_max, sluice.rank(at, kind.priority, s.priority_step_ms) as rank,
-         case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused'::sluice.job_state end as shelf
-  into k
-  from sluice.kind, sluice.setting s
-  where kind.name = in_kind and kind.unique_for is null and kind.lane is null and kind.asks = '{}' and coalesce(kind.dedupe, 'keep') = 'keep';
-  if not found then return null; end if;
-  with fresh as (
-    insert into sluice.job as j (kind, pool, cost, state, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
-    select in_kind, k.pool, k.cost, coalesce(k.shelf, 'ready'), k.shelf, k.priority, k.rank, x.payload,
-           case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, x.body) end, k.max_attempts, at, in_trace
-    from (select e.value as payload, case when k.dedupe is not null then e.value::text end as body,      -- made once, and only where it is needed
-                 case when pg_column_size(e.value) > k.bytes_max
-                      then sluice.refuse('SL003', format('payload of a %s job is over the limit of %s bytes', in_kind, k.payload_bytes_max),
-                                         'Store the data elsewhere and enqueue a reference to it.') end as refused
-          from jsonb_array_elements(payloads) as e offset 0) x
-    where x.refused is null
-    returning j.id)
-  select array_agg(id) into ids from fresh;
-  if wake and k.shelf is null then perform pg_notify('sluice', 'ready:' || k.pool); end if;
-  return ids;
-exception when unique_violation or lock_not_available or deadlock_detected then
-  return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION sluice.enqueue_alike_or_any(in_kind text, payloads jsonb, wake boolean, in_trace text DEFAULT NULL::text, OUT ids bigint[], OUT existing integer[])
+CREATE OR REPLACE FUNCTION sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text DEFAULT NULL::text, OUT ids bigint[], OUT existing integer[])
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
 begin
-  ids := sluice.enqueue_alike(in_kind, payloads, wake, in_trace);
+  ids := sluice.try_alike(in_kind, payloads, wake, in_trace);
   if ids is not null then return; end if;
   select m.ids, m.existing into ids, existing
   from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value, 'trace', in_trace) order by p.ordinality)
@@ -3636,6 +3599,43 @@ begin
   perform pg_notify('sluice', 'run:' || jsonb_build_object(
     'run', r.id, 'kind', left(r.kind, 200), 'owner', left(r.owner, 200), 'state', r.state, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled,
     'tookMs', extract(epoch from r.finished_at - r.created_at) * 1000)::text);
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.try_alike(in_kind text, payloads jsonb, wake boolean, in_trace text)
+ RETURNS bigint[]
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET lock_timeout TO '100ms'
+AS $function$
+#variable_conflict use_column
+declare
+  at timestamptz := sluice.now();
+  k record;
+  ids bigint[];
+begin
+  -- The planner is not held by the hand here: nothing below reads a table that grows.
+  select kind.*, s.payload_bytes_max * 6 as bytes_max, s.payload_bytes_max, sluice.rank(at, kind.priority, s.priority_step_ms) as rank,
+         case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused'::sluice.job_state end as shelf
+  into k
+  from sluice.kind, sluice.setting s
+  where kind.name = in_kind and kind.unique_for is null and kind.lane is null and kind.asks = '{}' and coalesce(kind.dedupe, 'keep') = 'keep';
+  if not found then return null; end if;
+  with fresh as (
+    insert into sluice.job as j (kind, pool, cost, state, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
+    select in_kind, k.pool, k.cost, coalesce(k.shelf, 'ready'), k.shelf, k.priority, k.rank, x.payload,
+           case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, x.body) end, k.max_attempts, at, in_trace
+    from (select e.value as payload, case when k.dedupe is not null then e.value::text end as body,      -- made once, and only where it is needed
+                 case when pg_column_size(e.value) > k.bytes_max
+                      then sluice.refuse('SL003', format('payload of a %s job is over the limit of %s bytes', in_kind, k.payload_bytes_max),
+                                         'Store the data elsewhere and enqueue a reference to it.') end as refused
+          from jsonb_array_elements(payloads) as e offset 0) x
+    where x.refused is null
+    returning j.id)
+  select array_agg(id) into ids from fresh;
+  if wake and k.shelf is null then perform pg_notify('sluice', 'ready:' || k.pool); end if;
+  return ids;
+exception when unique_violation or lock_not_available or deadlock_detected then
+  return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.wake(topics text[], due_at timestamp with time zone)

@@ -175,24 +175,6 @@ create function sluice.next_opening(keys text[]) returns timestamptz
 language sql stable
 as $$ select min(x.opens_at) from (select l.opens_at from sluice.lane l where l.key = any(keys) offset 0) x $$;
 
--- Those of the lanes for which leave_lanes would have to wait now. The others are held from here on, as leave_lanes holds them: owners with a cap first, for other lanes of
--- theirs may wait for these.
-create function sluice.busy_lanes(keys text[]) returns text[]
-language plpgsql
-  set enable_seqscan = off set enable_bitmapscan = off
-as $$
-declare
-  capped text[] := array(select o.name from sluice.owner o where o.cap is not null and o.name = any(array(select l.owner from sluice.lane l where l.key = any(keys))));
-  owners text[] := array(select o.name from sluice.owner o where o.name = any(capped) order by o.name for no key update skip locked);
-  others text[] := array(select l.key from sluice.lane l where l.owner = any(capped) and l.shut);
-  lanes text[] := array(select l.key from sluice.lane l where l.key = any(keys || others) order by l.key for no key update skip locked);
-begin
-  return array(select l.key from sluice.lane l
-               where l.key = any(keys)
-                 and (l.key <> all(lanes)
-                      or (l.owner = any(capped) and (l.owner <> all(owners) or exists (select from sluice.lane s where s.owner = l.owner and s.key = any(others) and s.key <> all(lanes))))));
-end $$;
-
 -- Claims leave their lanes: what they held is free again, what the servers said is believed, and whoever waited for it is let in.
 -- Other settles hold a lane for milliseconds, and are waited for; whoever keeps a transaction open is not: then the settle fails, and its process sets the jobs of that
 -- lane aside (`worker/set-aside.ts`).

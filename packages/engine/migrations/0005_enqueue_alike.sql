@@ -1,10 +1,9 @@
--- The usual ways of putting jobs in, for less: a bulk that differs in payloads only, and a lone job with nothing special about it. Both answer nothing when that is
--- not what they were given: a key is taken, the kind is unknown or has other rules. Then the jobs take the long way, which also says what is wrong.
+-- The usual ways of putting jobs in, for less: a bulk that differs in payloads only, and a lone job with nothing special about it.
 
--- Many jobs of one kind that differ in their payload only, in their order. It hopes that no key is taken: "on conflict" would look into the index twice for each row. It
--- does not sort by key either, as everybody does who waits for keys while holding some: it soon gives up and lets go of all of them. Not at once, for others who insert
--- just now are waited for as well.
-create function sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text default null) returns bigint[]
+-- Many jobs of one kind that differ in their payload only, in their order, if all goes well: it hopes that no key is taken, because "on conflict" would look into the index
+-- twice for each row. It does not sort by key either, as everybody does who waits for keys while holding some: it soon gives up and lets go of all of them. Not at once, for others
+-- who insert just now are waited for as well. Answers nothing when a key is taken, the kind is unknown or has other rules.
+create function sluice.try_alike(in_kind text, payloads jsonb, wake boolean, in_trace text) returns bigint[]
 language plpgsql
   set plan_cache_mode = force_generic_plan set lock_timeout = '100ms'
 as $$
@@ -39,19 +38,21 @@ exception when unique_violation or lock_not_available or deadlock_detected then
   return null;
 end $$;
 
--- The same for a transaction of the caller's, which is sent one statement and no other: what it does not wait for must not end up in the next one.
-create function sluice.enqueue_alike_or_any(in_kind text, payloads jsonb, wake boolean, in_trace text default null, out ids bigint[], out existing integer[])
+-- The usual bulk, for half of the cost; or else the long way, which also says what is wrong. One statement for both, because a caller who does not wait for it may have sent its
+-- rollback behind it.
+create function sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text default null, out ids bigint[], out existing integer[])
 language plpgsql
 as $$
 begin
-  ids := sluice.enqueue_alike(in_kind, payloads, wake, in_trace);
+  ids := sluice.try_alike(in_kind, payloads, wake, in_trace);
   if ids is not null then return; end if;
   select m.ids, m.existing into ids, existing
   from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value, 'trace', in_trace) order by p.ordinality)
                             from jsonb_array_elements(payloads) with ordinality as p), wake) m;
 end $$;
 
--- One job with nothing special about it, in as few steps as possible: this is what a caller waits for.
+-- One job with nothing special about it, in as few steps as possible: this is what a caller waits for. Answers nothing when the key is taken, the
+-- kind is unknown or has other rules; then the job takes the long way.
 create function sluice.enqueue_lone(in_kind text, in_payload jsonb, wake boolean, in_trace text default null) returns bigint
 language plpgsql
   set plan_cache_mode = force_generic_plan      -- planning anew would take longer than the rest

@@ -62,31 +62,6 @@ begin
   from (select 1) one left join started s on true;
 end $$;
 
--- adopt_lanes, waiting for other claims but for nobody else. Answers those that are not to be had: they are being made in a transaction that is still open.
-create function sluice.adopt_free_lanes(keys text[]) returns text[]
-language plpgsql
-  set lock_timeout = '20ms'
-as $$
-declare
-  one text;
-  rest text[] := '{}';
-begin
-  begin
-    perform sluice.adopt_lanes(keys);
-    return rest;
-  exception when lock_not_available then
-    perform set_config('lock_timeout', '1ms', true);      -- one by one, to find out which
-  end;
-  foreach one in array keys loop
-    begin
-      perform sluice.adopt_lanes(array[one]);
-    exception when lock_not_available then
-      rest := rest || one;
-    end;
-  end loop;
-  return rest;
-end $$;
-
 -- Up to `slots` ready jobs from the lanes that waited longest, each with its permits, and up to `ahead` more from lanes that count nothing: no permit and no
 -- place under a cap is taken for a job that starts after others. Answers one row at least; `again` says that a lane was passed over
 -- (somebody holds it, or there were too many) or had more, `moved` that closed or empty lanes were put out of the way: the next look sees others.

@@ -2,6 +2,7 @@
 import pg from 'pg'
 import { expect } from 'vitest'
 import { eventually, test } from '../../../../test/support/database.ts'
+import { serverWaits, withOnlooker } from '../../../../test/support/onlooker.ts'
 import { defineKind } from './kind.ts'
 import type { DedupeMode } from './request.ts'
 
@@ -57,15 +58,8 @@ test('[E-05] a bulk that meets a key in somebody’s hands lets go of its own be
   const first = await engine.enqueue(keen({ n: 1 }), { client })
   // It has 2 and 3 in hand when it comes to 1, in this order because nothing sorts them.
   const bulk = engine.enqueueMany([keen({ n: 3 }), keen({ n: 2 }), keen({ n: 1 })])
-  const watcher = new pg.Client(database.url)
-  await watcher.connect()
-  await eventually(async () => {
-    const { rows } = await watcher.query(
-      `select from pg_stat_activity where datname = current_database() and query like '%sluice.enqueue_many%' and wait_event_type = 'Lock' and pid <> pg_backend_pid()`,
-    )
-    return rows.length === 1
-  })
-  // Whoever waits now holds nothing that comes after what it waits for: no deadlock, and nobody has to find one out.
+  await withOnlooker(database.url, (onlooker) => serverWaits(onlooker, 'sluice.enqueue_alike('))
+  // It gives up its own before it waits for long: no deadlock, and nobody has to find one out.
   expect(await engine.enqueue(keen({ n: 2 }), { client })).toMatchObject({ created: true })
   await client.query('commit')
   expect(await bulk).toEqual([
@@ -73,7 +67,6 @@ test('[E-05] a bulk that meets a key in somebody’s hands lets go of its own be
     { id: expect.any(Number), created: false },
     { id: first.id, created: false },
   ])
-  await watcher.end()
 })
 
 test('[E-05] bulk enqueues that meet the same keys in different orders do not block each other for ever', async ({

@@ -2,7 +2,7 @@
  * The enqueue statements. They join whatever transaction they are sent in; a rolled-back one leaves no job.
  *
  * Jobs of one kind that differ in their payload only, which is what most bulks are, go by a shorter statement at half the cost; a lone job
- * with nothing special about it by the shortest, because somebody waits for it. Both answer nothing where the long way is needed.
+ * with nothing special about it by the shortest, because somebody waits for it.
  */
 import type { QueryClient } from '../postgres/client.ts'
 import type { Statement } from '../postgres/database.ts'
@@ -21,43 +21,33 @@ export interface Enqueued {
   readonly created: boolean
 }
 
-const longStatement: Statement = { name: 'sluice_enqueue', text: 'select ids, existing from sluice.enqueue_many($1::jsonb, $2)' }
-const eitherStatement: Statement = {
-  name: 'sluice_enqueue_alike_or_any',
-  text: 'select ids, existing from sluice.enqueue_alike_or_any($1, $2::jsonb, $3, $4)',
-}
+const anyStatement: Statement = { name: 'sluice_enqueue', text: 'select ids, existing from sluice.enqueue_many($1::jsonb, $2)' }
 const alikeStatement: Statement = {
   name: 'sluice_enqueue_alike',
-  text: 'select sluice.enqueue_alike($1, $2::jsonb, $3, $4) as ids',
-}
-const loneStatement: Statement = {
-  name: 'sluice_enqueue_lone',
-  text: 'select sluice.enqueue_lone($1, $2::jsonb, $3, $4) as id',
+  text: 'select ids, existing from sluice.enqueue_alike($1, $2::jsonb, $3, $4)',
 }
 
-export interface Call {
-  readonly statement: Statement
-  readonly values: unknown[]
-}
+/** Answers nothing when the job needs one of the others. */
+export const loneStatement: Statement = { name: 'sluice_enqueue_lone', text: 'select sluice.enqueue_lone($1, $2::jsonb, $3, $4)' }
 
-type Id = number | string
-
-/** On a connection of ours. `send` brings the columns of the row that a call answers with. */
-export async function enqueueBy(
-  send: (call: Call) => Promise<readonly unknown[]>,
+export function enqueueStatement(
   requests: readonly EncodedRequest[],
   wake: boolean,
-): Promise<Enqueued[]> {
-  if (areAlike(requests)) {
-    const [made] = await send(requests.length === 1 ? loneCall(requests, wake) : alikeCall(alikeStatement, requests, wake))
-    if (Array.isArray(made)) return (made as Id[]).map(toNew)
-    if (made) return [toNew(made as Id)]
-  }
-  const [ids, existing] = await send(longCall(requests, wake))
-  return readEnqueued(ids, existing)
+): { statement: Statement; values: unknown[] } {
+  const { kind = '', trace } = requests[0] ?? {}
+  if (requests.every((request) => request.kind === kind && request.fields === '' && request.trace === trace))
+    return {
+      statement: alikeStatement,
+      values: [kind, `[${requests.map(({ payload }) => payload).join(',')}]`, wake, trace ?? null],
+    }
+  const rows = requests.map(({ kind, payload, fields, trace }) => {
+    const carried = trace === undefined ? '' : `,"trace":"${trace}"`
+    return `{"kind":${JSON.stringify(kind)},"payload":${payload}${fields}${carried}}`
+  })
+  return { statement: anyStatement, values: [`[${rows.join(',')}]`, wake] }
 }
 
-/** On a client with a transaction of its own: a caller's, or that of a settle. One statement, because a caller may not wait for it. */
+/** On a client with a transaction of its own: a caller's, or that of a settle. */
 export async function enqueueOn(
   client: QueryClient,
   requests: readonly EncodedRequest[],
@@ -65,44 +55,22 @@ export async function enqueueOn(
   list = 'jobs',
 ): Promise<Enqueued[]> {
   if (requests.length === 0) return []
-  const { statement, values } = areAlike(requests) ? alikeCall(eitherStatement, requests, wake) : longCall(requests, wake)
+  const { statement, values } = enqueueStatement(requests, wake)
   try {
     const { rows } = await client.query(statement.text, values)
-    const row = rows[0] as { ids: Id[]; existing: number[] | null } | undefined
+    const row = rows[0] as { ids: (number | string)[]; existing: number[] | null } | undefined
     return readEnqueued(row?.ids, row?.existing)
   } catch (error) {
     throw explainRefusal(error, requests, list)
   }
 }
 
-const toNew = (id: Id): Enqueued => ({ id: Number(id), created: true })
-
-function readEnqueued(ids: unknown, existing: unknown): Enqueued[] {
-  const found = new Set(existing as number[] | null)
-  return ((ids ?? []) as Id[]).map((id, index) => ({ id: Number(id), created: !found.has(index + 1) }))
-}
-
-/** They differ in their payload only. */
-function areAlike(requests: readonly EncodedRequest[]): boolean {
-  const { kind, trace } = requests[0] ?? {}
-  return requests.every((one) => one.fields === '' && one.kind === kind && one.trace === trace)
-}
-
-function loneCall([one]: readonly EncodedRequest[], wake: boolean): Call {
-  return { statement: loneStatement, values: [one?.kind, one?.payload, wake, one?.trace ?? null] }
-}
-
-function alikeCall(statement: Statement, requests: readonly EncodedRequest[], wake: boolean): Call {
-  const payloads = `[${requests.map(({ payload }) => payload).join(',')}]`
-  return { statement, values: [requests[0]?.kind, payloads, wake, requests[0]?.trace ?? null] }
-}
-
-function longCall(requests: readonly EncodedRequest[], wake: boolean): Call {
-  const rows = requests.map(({ kind, payload, fields, trace }) => {
-    const carried = trace === undefined ? '' : `,"trace":"${trace}"`
-    return `{"kind":${JSON.stringify(kind)},"payload":${payload}${fields}${carried}}`
-  })
-  return { statement: longStatement, values: [`[${rows.join(',')}]`, wake] }
+export function readEnqueued(
+  ids: readonly (number | string)[] | null | undefined,
+  existing: readonly number[] | null | undefined,
+): Enqueued[] {
+  const found = new Set(existing ?? [])
+  return (ids ?? []).map((id, index) => ({ id: Number(id), created: !found.has(index + 1) }))
 }
 
 /** Of many, the first that is meant. */

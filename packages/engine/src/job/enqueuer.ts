@@ -9,7 +9,7 @@ import type { Dispatcher, OfferFacts } from '../dispatch/dispatcher.ts'
 import { explainConnect } from '../postgres/connect.ts'
 import type { Carrier, Database } from '../postgres/database.ts'
 import { isConnectionLoss } from '../postgres/transient.ts'
-import { type Call, type Enqueued, enqueueBy, explainRefusal } from './enqueue.ts'
+import { type Enqueued, enqueueStatement, explainRefusal, loneStatement, readEnqueued } from './enqueue.ts'
 import type { AnyKind } from './kind.ts'
 import type { EncodedRequest } from './request.ts'
 import type { Waker } from './waker.ts'
@@ -66,9 +66,9 @@ export class Enqueuer {
     const { dispatcher } = this.#offers
     const announces = dispatcher.announces
     const wake = !announces && this.#waker.leads()
-    const send = async ({ statement, values }: Call): Promise<readonly unknown[]> =>
-      (await this.#database.send(on, statement, values))[0] ?? []
-    const enqueued = await enqueueBy(send, requests, wake)
+    const [lone] = requests
+    const id = requests.length === 1 && lone?.fields === '' ? await this.#sendLone(on, lone, wake) : null
+    const enqueued = id === null ? await this.#sendMany(on, requests, wake) : [{ id, created: true }]
     if (announces)
       dispatcher.offer(enqueued.map(({ id, created }, at) => ({ id, facts: created ? this.#factsOf(requests[at]) : undefined })))
     else this.#waker.stored(requests, wake)
@@ -81,6 +81,17 @@ export class Enqueuer {
     const kind = this.#offers.kinds.get(request.kind)
     if (!kind || kind.lane !== undefined) return undefined
     return { kind: request.kind, pool: request.pool ?? kind.pool, priority: request.priority ?? kind.priority }
+  }
+
+  async #sendLone(on: Carrier, { kind, payload, trace }: EncodedRequest, wake: boolean): Promise<number | null> {
+    const [row] = await this.#database.send<[number | null]>(on, loneStatement, [kind, payload, wake, trace ?? null])
+    return row?.[0] ?? null
+  }
+
+  async #sendMany(on: Carrier, requests: readonly EncodedRequest[], wake: boolean): Promise<Enqueued[]> {
+    const { statement, values } = enqueueStatement(requests, wake)
+    const [row] = await this.#database.send<[number[] | null, number[] | null]>(on, statement, values)
+    return readEnqueued(row?.[0], row?.[1])
   }
 
   #flush(): void {
