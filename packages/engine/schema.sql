@@ -183,6 +183,7 @@ create table sluice.lane (
   reset_at timestamp with time zone,
   hold_until timestamp with time zone,
   paused text,
+  paused_at timestamp with time zone,
   breaker_after smallint,
   breaker_for interval,
   failures integer not null default 0,
@@ -243,6 +244,7 @@ create table sluice.owner (
   cap integer,
   hold_until timestamp with time zone,
   paused text,
+  paused_at timestamp with time zone,
   constraint owner_pkey PRIMARY KEY (name),
   constraint owner_cap_check CHECK ((cap > 0))
 );
@@ -703,6 +705,7 @@ end $function$;
 CREATE OR REPLACE FUNCTION sluice.change_lane(in_key text, change jsonb)
  RETURNS void
  LANGUAGE plpgsql
+ SET lock_timeout TO '3s'
 AS $function$
 begin
   perform sluice.adopt_lanes(array[in_key]);
@@ -717,15 +720,19 @@ begin
       breaker_for = case when change ? 'breaker_ms' then (change ->> 'breaker_ms')::double precision * interval '1 ms' else l.breaker_for end,
       hold_until = case when change ? 'hold_until' then (change ->> 'hold_until')::timestamptz else l.hold_until end,
       paused = case when change ? 'paused' then change ->> 'paused' else l.paused end,
+      paused_at = sluice.paused_at(change, l.paused_at),
       custom = l.custom or change ?| array['weight', 'cap', 'metered', 'budget_limit', 'budget_floor', 'breaker_after']
   where l.key = in_key;
   perform pg_notify('sluice', 'lane:');
   perform sluice.wake(sluice.reopen(array[in_key]), (select l.opens_at from sluice.lane l where l.key = in_key));
+exception when lock_not_available then
+  perform sluice.refuse_held(format('lane "%s"', in_key), (select sluice.held_by(l.xmax, '0') from sluice.lane l where l.key = in_key));
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.change_owner(in_name text, change jsonb)
  RETURNS void
  LANGUAGE plpgsql
+ SET lock_timeout TO '3s'
 AS $function$
 declare
   keys text[];
@@ -736,11 +743,16 @@ begin
       hold_until = case when change ? 'hold_until' then (change ->> 'hold_until')::timestamptz
                         when change ? 'hold_at_least' then greatest(o.hold_until, (change ->> 'hold_at_least')::timestamptz)
                         else o.hold_until end,
-      paused = case when change ? 'paused' then change ->> 'paused' else o.paused end
+      paused = case when change ? 'paused' then change ->> 'paused' else o.paused end,
+      paused_at = sluice.paused_at(change, o.paused_at)
   where o.name = in_name;
   perform from sluice.lane l where l.owner = in_name order by l.key for no key update;
   keys := array(select l.key from sluice.lane l where l.owner = in_name and l.shut);
   perform sluice.wake(sluice.reopen(keys) || array['turn:*', 'ready:*'], (select o.hold_until from sluice.owner o where o.name = in_name and o.hold_until > sluice.now()));
+exception when lock_not_available then
+  perform sluice.refuse_held(format('owner "%s"', in_name), coalesce(
+    (select sluice.held_by(o.xmax, '0') from sluice.owner o where o.name = in_name),
+    (select h.holder from (select sluice.held_by(l.xmax, '0') as holder from sluice.lane l where l.owner = in_name) h where h.holder is not null limit 1)));
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.children_of(top bigint)
@@ -1888,6 +1900,15 @@ begin
   where c.name = in_name;
 end $function$;
 
+CREATE OR REPLACE FUNCTION sluice.held_by(locker xid, at_least interval DEFAULT '00:00:01'::interval)
+ RETURNS jsonb
+ LANGUAGE sql
+AS $function$
+  select jsonb_build_object('pid', a.pid, 'application', coalesce(a.application_name, ''), 'since', a.xact_start)
+  from pg_locks l join pg_stat_activity a on a.pid = l.pid
+  where l.locktype = 'transactionid' and l.granted and l.transactionid = locker and a.xact_start < clock_timestamp() - at_least
+  limit 1 $function$;
+
 CREATE OR REPLACE FUNCTION sluice.hold_lanes(keys text[], OUT had text[], OUT owners text[])
  RETURNS record
  LANGUAGE plpgsql
@@ -2652,6 +2673,11 @@ begin
   return more or back >= batch;
 end $function$;
 
+CREATE OR REPLACE FUNCTION sluice.paused_at(change jsonb, was timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+AS $function$ select case when not change ? 'paused' then was when change ->> 'paused' is not null then coalesce(was, sluice.now()) end $function$;
+
 CREATE OR REPLACE FUNCTION sluice.paused_kinds()
  RETURNS SETOF text
  LANGUAGE sql
@@ -2868,6 +2894,15 @@ CREATE OR REPLACE FUNCTION sluice.refuse_event(name text)
  LANGUAGE sql
 AS $function$ select sluice.refuse('SL005', format('unknown event "%s"', name),
                            'Start a process that defines this event or subscribes to it once (it registers the event), or correct the name.') $function$;
+
+CREATE OR REPLACE FUNCTION sluice.refuse_held(what text, holder jsonb)
+ RETURNS text
+ LANGUAGE sql
+AS $function$
+  select case when holder is null then sluice.refuse('SL007', what || ' is in an open transaction', 'Try again when it is over.')
+              else sluice.refuse('SL007', format('%s is in an open transaction of session %s (%s, since %s)', what, holder ->> 'pid',
+                                                 coalesce(nullif(holder ->> 'application', ''), 'no name'), left(holder ->> 'since', 19)),
+                                 format('Let it commit or roll back, or end it: select pg_terminate_backend(%s); then try again.', holder ->> 'pid')) end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.refuse_kind(name text)
  RETURNS text
@@ -3503,6 +3538,18 @@ begin
   perform sluice.cancel(array(select j.id from sluice.job j where j.run = in_run and j.state <> 'failed'), coalesce(reason, 'the run was stopped'));
   perform sluice.tell_run_end(in_run);
   return 'stopped';
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.sync_lane(in_key text, said jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET lock_timeout TO '3s'
+AS $function$
+begin
+  perform sluice.adopt_lanes(array[in_key]);
+  perform sluice.leave_lanes(array[row(in_key, 0, 0, 0, 0, 0)::sluice.lane_change], said);
+exception when lock_not_available then
+  perform sluice.refuse_held(format('lane "%s"', in_key), (select sluice.held_by(l.xmax, '0') from sluice.lane l where l.key = in_key));
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.take_keys_back(ids bigint[])

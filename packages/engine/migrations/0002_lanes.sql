@@ -27,6 +27,7 @@ create table sluice.lane (
   reset_at       timestamptz,
   hold_until     timestamptz,
   paused         text,                           -- the reason
+  paused_at      timestamptz,
   breaker_after  smallint,
   breaker_for    interval,
   failures       integer not null default 0,     -- in a row
@@ -48,7 +49,8 @@ create table sluice.owner (
   name       text collate "C" primary key,
   cap        integer check (cap > 0),
   hold_until timestamptz,
-  paused     text
+  paused     text,
+  paused_at  timestamptz
 );
 
 create table sluice.turn (

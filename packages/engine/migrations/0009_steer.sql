@@ -74,9 +74,15 @@ create function sluice.discard(ids bigint[]) returns integer
 language sql
 as $$ select sluice.retire(array(select j.id from sluice.job j where j.id = any(ids) and j.state = 'failed' order by j.id for update), 'failed', null) $$;
 
+-- Since when: a second pause only changes the reason.
+create function sluice.paused_at(change jsonb, was timestamptz) returns timestamptz
+language sql volatile
+as $$ select case when not change ? 'paused' then was when change ->> 'paused' is not null then coalesce(was, sluice.now()) end $$;
+
 -- Changes what a lane may do; fields that are left out stay as they are. Only this row is touched, however many jobs wait.
 create function sluice.change_lane(in_key text, change jsonb) returns void
 language plpgsql
+  set lock_timeout = '3s'
 as $$
 begin
   perform sluice.adopt_lanes(array[in_key]);
@@ -91,16 +97,20 @@ begin
       breaker_for = case when change ? 'breaker_ms' then (change ->> 'breaker_ms')::double precision * interval '1 ms' else l.breaker_for end,
       hold_until = case when change ? 'hold_until' then (change ->> 'hold_until')::timestamptz else l.hold_until end,
       paused = case when change ? 'paused' then change ->> 'paused' else l.paused end,
+      paused_at = sluice.paused_at(change, l.paused_at),
       custom = l.custom or change ?| array['weight', 'cap', 'metered', 'budget_limit', 'budget_floor', 'breaker_after']
   where l.key = in_key;
   perform pg_notify('sluice', 'lane:');
   perform sluice.wake(sluice.reopen(array[in_key]), (select l.opens_at from sluice.lane l where l.key = in_key));
+exception when lock_not_available then
+  perform sluice.refuse_held(format('lane "%s"', in_key), (select sluice.held_by(l.xmax, '0') from sluice.lane l where l.key = in_key));
 end $$;
 
 -- The same for an owner: its row closes or opens all of its lanes. Their locks make it wait for claims and settles under way: when a pause is acknowledged,
 -- no claim that began before starts a job in them any more, and no settle that knew of no cap leaves a lane waiting for it.
 create function sluice.change_owner(in_name text, change jsonb) returns void
 language plpgsql
+  set lock_timeout = '3s'
 as $$
 declare
   keys text[];
@@ -111,11 +121,16 @@ begin
       hold_until = case when change ? 'hold_until' then (change ->> 'hold_until')::timestamptz
                         when change ? 'hold_at_least' then greatest(o.hold_until, (change ->> 'hold_at_least')::timestamptz)
                         else o.hold_until end,
-      paused = case when change ? 'paused' then change ->> 'paused' else o.paused end
+      paused = case when change ? 'paused' then change ->> 'paused' else o.paused end,
+      paused_at = sluice.paused_at(change, o.paused_at)
   where o.name = in_name;
   perform from sluice.lane l where l.owner = in_name order by l.key for no key update;
   keys := array(select l.key from sluice.lane l where l.owner = in_name and l.shut);
   perform sluice.wake(sluice.reopen(keys) || array['turn:*', 'ready:*'], (select o.hold_until from sluice.owner o where o.name = in_name and o.hold_until > sluice.now()));
+exception when lock_not_available then
+  perform sluice.refuse_held(format('owner "%s"', in_name), coalesce(
+    (select sluice.held_by(o.xmax, '0') from sluice.owner o where o.name = in_name),
+    (select h.holder from (select sluice.held_by(l.xmax, '0') as holder from sluice.lane l where l.owner = in_name) h where h.holder is not null limit 1)));
 end $$;
 
 -- Limits by pattern, from processes that define them. Lanes that somebody changed by hand keep their own.

@@ -66,3 +66,34 @@ begin
     end;
   end if;
 end $$;
+
+-- The session that keeps a transaction open over a row, which is known by whoever locked the row last: its xmax. What has not been open for a second is a claim or a settle,
+-- unless it kept somebody waiting.
+create function sluice.held_by(locker xid, at_least interval default '1 s') returns jsonb
+language sql volatile
+as $$
+  select jsonb_build_object('pid', a.pid, 'application', coalesce(a.application_name, ''), 'since', a.xact_start)
+  from pg_locks l join pg_stat_activity a on a.pid = l.pid
+  where l.locktype = 'transactionid' and l.granted and l.transactionid = locker and a.xact_start < clock_timestamp() - at_least
+  limit 1 $$;
+
+-- One more code of ours: SL007 somebody's open transaction stands in the way. Without a holder it is one that cannot be seen from here.
+create function sluice.refuse_held(what text, holder jsonb) returns text
+language sql volatile
+as $$
+  select case when holder is null then sluice.refuse('SL007', what || ' is in an open transaction', 'Try again when it is over.')
+              else sluice.refuse('SL007', format('%s is in an open transaction of session %s (%s, since %s)', what, holder ->> 'pid',
+                                                 coalesce(nullif(holder ->> 'application', ''), 'no name'), left(holder ->> 'since', 19)),
+                                 format('Let it commit or roll back, or end it: select pg_terminate_backend(%s); then try again.', holder ->> 'pid')) end $$;
+
+-- What a server said of a lane, from outside of a job.
+create function sluice.sync_lane(in_key text, said jsonb) returns void
+language plpgsql
+  set lock_timeout = '3s'
+as $$
+begin
+  perform sluice.adopt_lanes(array[in_key]);
+  perform sluice.leave_lanes(array[row(in_key, 0, 0, 0, 0, 0)::sluice.lane_change], said);
+exception when lock_not_available then
+  perform sluice.refuse_held(format('lane "%s"', in_key), (select sluice.held_by(l.xmax, '0') from sluice.lane l where l.key = in_key));
+end $$;

@@ -17,6 +17,7 @@ const clockWarnMs = 1_000
 const clockFailMs = 30_000
 const snapshotWarnMs = 60_000
 const snapshotFailMs = 3_600_000
+const transactionWarnMs = 10_000
 const leaseOverMs = 60_000
 const deadRowsMax = 100_000
 const bloatRatio = 10
@@ -30,6 +31,7 @@ export function judgeHealth(health: Health, workers: readonly SeenWorker[], nowM
     judgeClock(health),
     judgeBloat(health),
     judgeSnapshot(health),
+    judgeTransactions(health),
     judgeLedger(health),
     judgeLeases(health),
     judgeLeader(health, workers, nowMs + health.clockAheadMs),
@@ -120,6 +122,23 @@ function judgeSnapshot({ oldestSnapshot: oldest }: Health): Finding {
     state: oldest.ageMs < snapshotFailMs ? 'warn' : 'fail',
     text: `"${oldest.application}" (process ${oldest.pid}, ${oldest.state}) has held one for ${span(oldest.ageMs)}`,
     fix: `Nothing that died since can be cleared away. End it: select pg_terminate_backend(${oldest.pid});`,
+  }
+}
+
+function judgeTransactions({ openTransactions }: Health): Finding {
+  const check = 'transactions'
+  const old = openTransactions.filter(({ ageMs }) => ageMs >= transactionWarnMs)
+  if (old.length === 0) return { check, state: 'ok', text: 'none is kept open over jobs, lanes or runs' }
+  const text = old.map(
+    ({ application, pid, state, ageMs, over }) =>
+      `"${application}" (process ${pid}, ${state}) has kept one open for ${span(ageMs)} over ${over.join(', ')}`,
+  )
+  const ends = old.map(({ pid }) => `select pg_terminate_backend(${pid});`)
+  return {
+    check,
+    state: 'warn',
+    text: text.join('\n'),
+    fix: `What they hold neither starts nor ends. Let them commit or roll back, or end them: ${ends.join(' ')}`,
   }
 }
 

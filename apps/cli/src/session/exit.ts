@@ -31,6 +31,7 @@ const byCode: Readonly<Record<string, ExitCode>> = {
   USER_EXISTS: exit.conflict,
   USER_ELSEWHERE: exit.conflict,
   DEDUPE_CONTENDED: exit.conflict,
+  IN_OPEN_TRANSACTION: exit.conflict,
   INVALID_PAYLOAD: exit.usage,
   PAYLOAD_TOO_LARGE: exit.usage,
   PAYLOAD_NOT_STORABLE: exit.usage,

@@ -7,7 +7,6 @@ export interface Standing {
   readonly scope: Pause['scope'] | 'schedule'
   readonly name: string
   readonly reason: string | null
-  /** Lanes and owners do not know. */
   readonly since: Date | null
 }
 

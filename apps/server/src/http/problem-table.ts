@@ -53,6 +53,7 @@ export const engineProblems: Readonly<Record<ErrorCode, ProblemRow>> = {
   SCHEMA_BEHIND: away,
   SCHEMA_CHANGED: away,
   COST_NEVER_FITS: { status: 422, title: 'The job could never start' },
+  IN_OPEN_TRANSACTION: { status: 409, title: 'Somebody keeps a transaction open over it' },
   RUN_ACTIVE: { status: 409, title: 'A run is under way' },
   DEDUPE_CONTENDED: { status: 503, title: 'The dedupe key keeps changing hands', retryAfterSeconds: 1 },
   ENGINE_STOPPED: {

@@ -34,6 +34,15 @@ export interface Health {
   readonly oldestSnapshot:
     | { readonly pid: number; readonly application: string; readonly state: string; readonly ageMs: number }
     | undefined
+  /** Sessions that have kept a transaction open over jobs, lanes, owners or runs, for over a second, the longest first: what they hold neither starts nor ends. */
+  readonly openTransactions: readonly {
+    readonly pid: number
+    readonly application: string
+    readonly state: string
+    readonly ageMs: number
+    /** What they hold rows of: job, lane, owner, run. */
+    readonly over: readonly string[]
+  }[]
   /** Processes whose lease is over and whose row is still there: a leader takes care of them within seconds. */
   readonly lostWorkers: readonly { readonly id: number; readonly name: string; readonly overMs: number | undefined }[]
   /** Jobs that run, as the table says, in a process that has no row, among the first 10,000 of the queue. */
@@ -46,19 +55,22 @@ export interface Health {
 }
 
 const queueLookMax = 10_000
+const openTransactionsMax = 5
 
 export async function readHealth(on: Executor, clock: Clock): Promise<Health> {
   const clockAheadMs = await compareClocks(on, clock)
-  const [server, schema, jobTable, oldestSnapshot, workers, leader, orphans, ledgerDaysAhead] = await Promise.all([
-    readServer(on),
-    readSchema(on),
-    readJobTable(on),
-    findOldestSnapshot(on),
-    listWorkers(on),
-    findLeader(on),
-    countOrphans(on),
-    countDaysAhead(on),
-  ])
+  const [server, schema, jobTable, oldestSnapshot, openTransactions, workers, leader, orphans, ledgerDaysAhead] =
+    await Promise.all([
+      readServer(on),
+      readSchema(on),
+      readJobTable(on),
+      findOldestSnapshot(on),
+      listOpenTransactions(on),
+      listWorkers(on),
+      findLeader(on),
+      countOrphans(on),
+      countDaysAhead(on),
+    ])
   const { listeners, ...rest } = server
   const serverMs = clock.now() + clockAheadMs
   return {
@@ -67,6 +79,7 @@ export async function readHealth(on: Executor, clock: Clock): Promise<Health> {
     clockAheadMs,
     jobTable,
     oldestSnapshot,
+    openTransactions,
     lostWorkers: workers
       .filter(({ state }) => state === 'lost')
       .map(({ id, name, leaseUntil }) => ({ id, name, overMs: leaseUntil ? serverMs - leaseUntil.getTime() : undefined })),
@@ -128,6 +141,20 @@ async function findOldestSnapshot(on: Executor): Promise<Health['oldestSnapshot'
       and a.backend_type <> 'autovacuum worker' and a.xact_start < clock_timestamp() - interval '1 s'
     order by a.xact_start limit 1`)
   return rows[0]
+}
+
+/** Whoever holds a row holds a lock on its table as well, and those can be listed. An enqueue in a transaction of the caller's holds no row of others. */
+async function listOpenTransactions(on: Executor): Promise<Health['openTransactions']> {
+  const { rows } = await on.query<Health['openTransactions'][number]>(sql`
+    select a.pid, coalesce(a.application_name, '') as application, coalesce(a.state, '') as state,
+           date_part('epoch', clock_timestamp() - a.xact_start) * 1000 as "ageMs", array_agg(distinct c.relname::text order by c.relname::text) as over
+    from pg_locks l join pg_class c on c.oid = l.relation join pg_stat_activity a on a.pid = l.pid
+    where l.locktype = 'relation' and l.granted and a.datname = current_database() and c.relnamespace = 'sluice'::regnamespace
+      and (c.relname in ('lane', 'owner', 'run') and l.mode in ('RowShareLock', 'RowExclusiveLock') or c.relname = 'job' and l.mode = 'RowShareLock')
+      and a.xact_start < clock_timestamp() - interval '1 s'
+    group by a.pid, a.application_name, a.state, a.xact_start
+    order by a.xact_start limit ${openTransactionsMax}`)
+  return rows
 }
 
 async function countOrphans(on: Executor): Promise<Bounded> {

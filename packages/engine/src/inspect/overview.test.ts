@@ -132,6 +132,11 @@ test('[O-06] health: a clock that is wrong, a snapshot that is held, workers tha
     })
     expect(health.oldestSnapshot).toMatchObject({ application: 'a long report', state: 'idle in transaction' })
     expect(health.oldestSnapshot!.ageMs).toBeGreaterThan(1_000)
+    expect(health.openTransactions).toEqual([]) // it holds no row
+    await holder.query(`insert into sluice.lane (key) values ('held')`)
+    expect((await engine.inspect.health()).openTransactions).toMatchObject([
+      { application: 'a long report', state: 'idle in transaction', over: ['lane'] },
+    ])
     expect(health.lostWorkers).toMatchObject([{ id: 7, name: 'gone' }])
     expect(health.lostWorkers[0]!.overMs).toBeGreaterThan(3_000_000)
     expect(health.orphans).toEqual({ count: 1, more: false })

@@ -1,7 +1,7 @@
 /**
  * Why a job does not leave its lane: the first reason that holds, in the order in which a claim looks.
  */
-import type { Explanation, LaneAround, OwnerAround, Surroundings } from './explanation.ts'
+import type { Explanation, Holder, LaneAround, OwnerAround, Surroundings } from './explanation.ts'
 import type { Job } from './job-store.ts'
 
 export function explainLane(job: Job, { now, lane, owner }: Surroundings): Explanation | undefined {
@@ -10,6 +10,7 @@ export function explainLane(job: Job, { now, lane, owner }: Surroundings): Expla
 
 function explainOwner(owner: OwnerAround, now: Date): Explanation | undefined {
   const whose = `The owner ${owner.name}`
+  if (owner.heldBy) return explainHeld(whose, owner.heldBy)
   if (owner.paused !== null) return paused(whose, owner.paused)
   const held = ahead(owner.holdUntil, now)
   if (held) return { reason: 'held', text: `${whose} is held until ${held.toISOString()}.`, until: held }
@@ -18,6 +19,7 @@ function explainOwner(owner: OwnerAround, now: Date): Explanation | undefined {
 
 function explainLimits(name: string, lane: LaneAround, now: Date): Explanation | undefined {
   const which = `The lane ${name}`
+  if (lane.heldBy) return explainHeld(which, lane.heldBy)
   if (lane.paused !== null) return paused(which, lane.paused)
   const held = ahead(lane.holdUntil, now)
   if (held) return { reason: 'held', text: `${which} is held until ${held.toISOString()}.`, until: held }
@@ -39,6 +41,15 @@ function explainLimits(name: string, lane: LaneAround, now: Date): Explanation |
   if (lane.metered && lane.permits !== null && lane.permits < lane.cost && reset)
     return { reason: 'budget used up', text: `${which} has used up its budget until ${reset.toISOString()}.`, until: reset }
   return undefined
+}
+
+/** It starts nothing and ends nothing, and nobody can resume it either: so this comes before all other reasons. */
+export function explainHeld(what: string, { pid, application, since }: Holder): Explanation {
+  const who = application === '' ? `session ${pid}` : `session ${pid} (${application})`
+  return {
+    reason: 'in an open transaction',
+    text: `${what} is in a transaction that ${who} has kept open since ${new Date(since).toISOString()}. It goes on when that commits or rolls back; "select pg_terminate_backend(${pid})" ends it.`,
+  }
 }
 
 function paused(what: string, reason: string): Explanation {

@@ -6,6 +6,7 @@ import type { Job } from './job-store.ts'
 
 const now = new Date('2030-01-01T12:00:00Z')
 const later = new Date('2030-01-01T14:02:00Z')
+const [past, soon] = ['2030-01-01T11:00:00Z', later.toISOString()]
 const ready: Job = {
   id: 1,
   kind: 'mail',
@@ -32,7 +33,9 @@ const ready: Job = {
   error: null,
   trace: null,
 }
+const holder = { pid: 42, application: 'psql', since: past }
 const lane: LaneAround = {
+  heldBy: null,
   paused: null,
   holdUntil: null,
   brokenUntil: null,
@@ -43,8 +46,7 @@ const lane: LaneAround = {
   resetAt: null,
   cost: 1,
 }
-const owner: OwnerAround = { name: 'ann', paused: null, holdUntil: null, cap: null, inFlight: 1 }
-const [past, soon] = ['2030-01-01T11:00:00Z', later.toISOString()]
+const owner: OwnerAround = { heldBy: null, name: 'ann', paused: null, holdUntil: null, cap: null, inFlight: 1 }
 const free = { name: 'host:1', knowsKind: true, max: 10, running: 3 }
 const quiet: Surroundings = {
   now,
@@ -52,6 +54,7 @@ const quiet: Surroundings = {
   followsKey: false,
   kindPaused: null,
   poolPaused: null,
+  heldBy: null,
   lane: null,
   owner: null,
   workers: [free],
@@ -115,6 +118,19 @@ test.each<[Explanation['reason'], Partial<Job>, Partial<Surroundings>, RegExp]>(
     /in all 2 processes/,
   ],
   ['next in line', {}, {}, /starts within moments/],
+  [
+    'in an open transaction',
+    { lane: 'api' },
+    { lane: { ...lane, heldBy: holder, paused: 'token revoked' } },
+    /lane api is in a transaction that session 42 \(psql\) has kept open since 2030-01-01T11:00.*pg_terminate_backend\(42\)/,
+  ],
+  [
+    'in an open transaction',
+    {},
+    { owner: { ...owner, heldBy: { ...holder, application: '' } }, lane },
+    /owner ann.*session 42 has/,
+  ],
+  ['in an open transaction', {}, { heldBy: holder }, /^The job is in a transaction/],
   ['paused', { lane: 'api' }, { lane: { ...lane, paused: 'token revoked' } }, /lane api is paused: token revoked\. Resume/],
   ['paused', { lane: 'api' }, { lane: { ...lane, paused: 'paused' } }, /lane api is paused\. Resume/],
   ['held', { lane: 'api' }, { lane: { ...lane, holdUntil: soon } }, /lane api is held until 2030-01-01T14:02/],

@@ -3,7 +3,7 @@
  */
 import sql from 'sql-template-tag'
 import type { Executor } from '../postgres/client.ts'
-import { explainLane } from './explain-lane.ts'
+import { explainHeld, explainLane } from './explain-lane.ts'
 import type { Explanation, Surroundings } from './explanation.ts'
 import type { Job } from './job-store.ts'
 import { findJob } from './job-store.ts'
@@ -24,11 +24,12 @@ async function look(on: Executor, job: Job): Promise<Surroundings> {
            coalesce((select after_key is not null from sluice.job where id = ${job.id}), false) as "followsKey",
            (select jsonb_build_object('reason', reason) from sluice.pause where scope = 'kind' and name = ${job.kind}) as "kindPaused",
            (select jsonb_build_object('reason', reason) from sluice.pause where scope = 'pool' and name = ${job.pool}) as "poolPaused",
-           (select jsonb_build_object('paused', l.paused, 'holdUntil', l.hold_until, 'brokenUntil', l.broken_until, 'inFlight', l.in_flight, 'cap', l.cap,
+           (select sluice.held_by(j.xmax) from sluice.job j where j.id = ${job.id}) as "heldBy",
+           (select jsonb_build_object('heldBy', sluice.held_by(l.xmax), 'paused', l.paused, 'holdUntil', l.hold_until, 'brokenUntil', l.broken_until, 'inFlight', l.in_flight, 'cap', l.cap,
                                       'metered', l.metered, 'resetAt', l.reset_at, 'cost', j.cost,
                                       'permits', case when l.reset_at > sluice.now() then l.remaining - l.budget_floor end)
             from sluice.lane l join sluice.job j on j.id = ${job.id} where l.key = ${job.lane}) as lane,
-           (select jsonb_build_object('name', o.name, 'paused', o.paused, 'holdUntil', o.hold_until, 'cap', o.cap,
+           (select jsonb_build_object('heldBy', sluice.held_by(o.xmax), 'name', o.name, 'paused', o.paused, 'holdUntil', o.hold_until, 'cap', o.cap,
                                       'inFlight', (select coalesce(sum(s.in_flight), 0) from sluice.lane s where s.owner = o.name))
             from sluice.owner o where o.name = coalesce((select l.owner from sluice.lane l where l.key = ${job.lane}), ${job.owner})) as owner,
            coalesce((select jsonb_agg(jsonb_build_object(
@@ -98,6 +99,7 @@ function explainReady(job: Job, around: Surroundings): Explanation {
       reason: 'no worker for this pool',
       text: `No live process serves the pool ${job.pool}. Start a worker with this pool, or correct the name.`,
     }
+  if (around.heldBy) return explainHeld('The job', around.heldBy)
   const closed = explainLane(job, around)
   if (closed) return closed
   const able = around.workers.filter((worker) => worker.knowsKind)

@@ -11,6 +11,7 @@ export interface Explanation {
     | 'not before'
     | 'waiting for another job'
     | 'waiting for leader'
+    | 'in an open transaction'
     | 'paused'
     | 'held'
     | 'budget used up'
@@ -33,6 +34,8 @@ export interface Surroundings {
   readonly followsKey: boolean
   readonly kindPaused: { reason: string | null } | null
   readonly poolPaused: { reason: string | null } | null
+  /** Who keeps a transaction open over the job itself. */
+  readonly heldBy: Holder | null
   /** The lane it waits in, and its owner if that has limits. Nothing for the open lane. */
   readonly lane: LaneAround | null
   readonly owner: OwnerAround | null
@@ -42,8 +45,16 @@ export interface Surroundings {
   readonly ahead: number
 }
 
+/** A session that keeps a transaction open over a row. */
+export interface Holder {
+  readonly pid: number
+  readonly application: string
+  readonly since: string
+}
+
 /** Times as text, for they come in JSON. */
 export interface LaneAround {
+  readonly heldBy: Holder | null
   readonly paused: string | null
   readonly holdUntil: string | null
   readonly brokenUntil: string | null
@@ -57,6 +68,7 @@ export interface LaneAround {
 }
 
 export interface OwnerAround {
+  readonly heldBy: Holder | null
   readonly name: string
   readonly paused: string | null
   readonly holdUntil: string | null

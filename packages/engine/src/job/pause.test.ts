@@ -127,13 +127,18 @@ test('[E-21] pauses are listed with their reason, may be set twice, and are over
   await engine.pause({ scope: 'pool', name: 'light' }, 'disk full')
   await engine.pause({ scope: 'kind', name: 'mail' }, 'first')
   await engine.pause({ scope: 'kind', name: 'mail' }, 'second')
+  for (const name of ['ann', 'bob']) await engine.pause({ scope: 'owner', name }, 'left')
+  await engine.resume({ scope: 'owner', name: 'bob' })
+  const [, { since }] = (await engine.pauses()) as [unknown, { since: Date }]
+  await engine.pause({ scope: 'owner', name: 'ann' }, 'left for good')
   expect(await engine.pauses()).toEqual([
     { scope: 'kind', name: 'mail', reason: 'second', since: expect.any(Date) },
+    { scope: 'owner', name: 'ann', reason: 'left for good', since },
     { scope: 'pool', name: 'light', reason: 'disk full', since: expect.any(Date) },
   ])
   expect(await engine.resume({ scope: 'kind', name: 'mail' })).toBe(true)
   expect(await engine.resume({ scope: 'kind', name: 'mail' })).toBe(false)
-  expect(await engine.pauses()).toHaveLength(1)
+  expect(await engine.pauses()).toHaveLength(2)
 })
 
 test('[E-21] a pause and a resume in a transaction of the caller hold if and only if it commits', async ({ engines }) => {

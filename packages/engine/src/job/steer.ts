@@ -2,6 +2,7 @@
  * What people do to jobs from outside: cancel, retry, discard, pause a kind, a pool, a lane or an owner.
  */
 import sql from 'sql-template-tag'
+import { changeLane, changeOwner } from '../lane/change.ts'
 import type { Executor } from '../postgres/client.ts'
 import { SluiceError } from '../support/errors.ts'
 import { withDays } from './missing-day.ts'
@@ -113,22 +114,20 @@ export async function resumeTarget(on: Executor, { scope, name }: PauseTarget): 
 
 /** Only the row of the lane or owner changes, however many jobs wait behind it. */
 async function changePause(on: Executor, { scope, name }: PauseTarget, reason: string | null): Promise<void> {
-  const change = JSON.stringify({ paused: reason })
-  if (scope === 'lane') await on.query(sql`select sluice.change_lane(${name}, ${change}::jsonb)`)
-  else await on.query(sql`select sluice.change_owner(${name}, ${change}::jsonb)`)
+  if (scope === 'lane') await changeLane(on, name, { paused: reason })
+  else await changeOwner(on, name, { paused: reason })
 }
 
 export interface Pause extends PauseTarget {
   readonly reason: string | null
-  /** Known for kinds and pools. */
-  readonly since: Date | null
+  readonly since: Date
 }
 
 export async function listPauses(on: Executor): Promise<Pause[]> {
   const { rows } = await on.query<Pause>(sql`
     select scope, name, reason, since from sluice.pause
-    union all select 'lane', key, paused, null from sluice.lane where paused is not null
-    union all select 'owner', name, paused, null from sluice.owner where paused is not null
+    union all select 'lane', key, paused, paused_at from sluice.lane where paused is not null
+    union all select 'owner', name, paused, paused_at from sluice.owner where paused is not null
     order by 1, 2`)
   return rows
 }

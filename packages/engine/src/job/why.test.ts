@@ -1,4 +1,5 @@
 /** "Why is this job not running?" asked of a real engine, in each situation that a person meets. */
+import pg from 'pg'
 import { expect } from 'vitest'
 import { eventually, test } from '../../../../test/support/database.ts'
 import { defineKind } from './kind.ts'
@@ -164,4 +165,38 @@ test('[E-26] breaker open: the answer says when one job finds out', async ({ eng
   await eventually(async () => (await engine.lanes.find('kind:bad'))?.brokenUntil ?? undefined)
   const { id } = await engine.enqueue(bad({}))
   expect(await engine.why(id)).toMatchObject({ reason: 'breaker open', until: expect.any(Date) })
+})
+
+test('[E-26] in an open transaction: the answer names the session that holds the lane, the owner or the job', async ({
+  engines,
+  database,
+}) => {
+  const engine = engines({ kinds: [mail], pools: one })
+  await engine.owners.set('ann', { cap: 3 })
+  const put = async (options: { lane?: string; owner?: string } = {}) => (await engine.enqueue(mail({}, options))).id
+  const jobs = { lane: await put({ lane: 'api' }), owner: await put({ lane: 'of:ann', owner: 'ann' }), job: await put() }
+  await engine.lanes.set('api', { cap: 5 })
+  const holder = new pg.Client({ connectionString: database.url, application_name: 'a hand' })
+  await holder.connect()
+  try {
+    const { rows } = await holder.query('select pg_backend_pid() as pid')
+    await holder.query(
+      `begin; select from sluice.lane where key = 'api' for update; select from sluice.owner where name = 'ann' for update`,
+    )
+    await holder.query('select from sluice.job where id = $1 for update', [jobs.job])
+    await engine.start()
+    for (const [what, id] of Object.entries(jobs)) {
+      const { text } = await eventually(async () => {
+        const explanation = await engine.why(id)
+        return explanation.reason === 'in an open transaction' && explanation
+      })
+      expect(text).toMatch(
+        new RegExp(`^The ${what}.*session ${rows[0].pid} \\(a hand\\).*pg_terminate_backend\\(${rows[0].pid}\\)`),
+      )
+    }
+    await holder.query('rollback')
+    for (const id of Object.values(jobs)) await eventually(async () => (await engine.why(id)).reason === 'finished')
+  } finally {
+    await holder.end()
+  }
 })

@@ -98,7 +98,7 @@ test('[E-12] a hold ends by the clock, a pause when somebody resumes', async ({ 
   await engine.start()
   await eventually(() => open.length === 2)
   expect(open.map(({ lane }) => lane).toSorted()).toEqual(['', 'slow'])
-  expect(await engine.pauses()).toMatchObject([{ scope: 'lane', name: 'api', reason: 'token revoked' }])
+  expect(await engine.pauses()).toMatchObject([{ scope: 'lane', name: 'api', reason: 'token revoked', since: expect.any(Date) }])
   await engine.resume({ scope: 'lane', name: 'api' })
   await eventually(() => open.length === 3)
   letGo()

@@ -9,6 +9,7 @@ import { type Clock } from '../support/clock.ts'
 import { SluiceError } from '../support/errors.ts'
 import type { Observer } from '../support/fact.ts'
 import { type BudgetReport, checkReport } from './budget-report.ts'
+import { changeLane, syncLane } from './change.ts'
 import { encodeLimits, type LaneLimits } from './limits.ts'
 
 export interface Lane {
@@ -84,16 +85,13 @@ export class Lanes {
   /** What a server said, from outside of a job. Handlers use `report`. */
   async sync(name: string, report: Omit<BudgetReport, 'refund'>): Promise<void> {
     const { remaining, limit, resetAt, holdUntil } = checkReport(report, this.#clock.now())
-    const said = JSON.stringify([{ lane: name, remaining, most: limit, reset_at: resetAt, hold_until: holdUntil }])
-    const on = await this.#on()
-    await on.query(sql`select sluice.adopt_lanes(array[${name}])`)
-    await on.query(sql`select sluice.leave_lanes(array[row(${name}, 0, 0, 0, 0, 0)::sluice.lane_change], ${said}::jsonb)`)
+    const said = { lane: name, remaining, most: limit, reset_at: resetAt, hold_until: holdUntil }
+    await syncLane(await this.#on(), name, said)
   }
 
   async #change(name: string, change: object): Promise<void> {
     checkName('lane', name)
-    const on = await this.#on()
-    await on.query(sql`select sluice.change_lane(${name}, ${JSON.stringify(change)}::jsonb)`)
+    await changeLane(await this.#on(), name, change)
   }
 
   async #list(where: Sql): Promise<Lane[]> {

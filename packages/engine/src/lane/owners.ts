@@ -5,6 +5,7 @@ import sql from 'sql-template-tag'
 import { type Executor } from '../postgres/client.ts'
 import { type Clock } from '../support/clock.ts'
 import { SluiceError } from '../support/errors.ts'
+import { changeOwner } from './change.ts'
 import { checkHold, checkName } from './lanes.ts'
 
 export interface Owner {
@@ -58,7 +59,6 @@ export class Owners {
 
   async #change(name: string, change: object): Promise<void> {
     checkName('owner', name)
-    const on = await this.#on()
-    await on.query(sql`select sluice.change_owner(${name}, ${JSON.stringify(change)}::jsonb)`)
+    await changeOwner(await this.#on(), name, change)
   }
 }

@@ -34,6 +34,7 @@ export const errorTable = {
   SCHEMA_CHANGED:
     'Migration {file} was changed after it had been applied. Restore the file and put the change into a new migration.',
   COST_NEVER_FITS: 'This job can never start: {problem}. Split it, or raise the budget or lower the floor of its lane.',
+  IN_OPEN_TRANSACTION: 'Nothing was changed: {problem}. Let it commit or roll back, or end that session, and try again.',
   UNKNOWN_RUN:
     'There is no run {run}. Correct its number. One that was started in a transaction is there when that has committed; one that ended long ago is forgotten.',
   RUN_ACTIVE: 'A run of "{kind}"{whose} is under way: run {run}. Wait for its end or cancel it.',
