@@ -383,6 +383,8 @@ create table sluice.worker (
   lease_until timestamp with time zone not null,
   stopping boolean not null default false,
   watching boolean not null default false,
+  channel text collate "C",
+  takes text[],
   dispatch jsonb,
   constraint worker_pkey PRIMARY KEY (id)
 ) with (fillfactor=50);
@@ -527,8 +529,8 @@ begin
   on conflict (key) do update set owner = excluded.owner where lane.owner is null and excluded.owner is not null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.audit(in_worker bigint, held bigint[])
- RETURNS integer
+CREATE OR REPLACE FUNCTION sluice.audit(in_worker bigint, held bigint[], OUT jobs integer, OUT until_fence bigint)
+ RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -540,9 +542,13 @@ declare
   lanes sluice.lane_change[];
   ended sluice.run_end[];
 begin
+  jobs := 0;
+  -- Whoever is just handing a job over to it is waited for. It has taken its offer back, so that nobody else does: of what is to come, nothing has a fence as low as this.
+  perform from sluice.worker w where w.id = in_worker for update;
+  until_fence := date_part('epoch', sluice.now()) * 1000000;
   -- Lock, then look: what somebody has asked to stop does not go back.
   lost := array(select j.id from sluice.job j where j.shelf is null and j.state = 'running' and j.worker = in_worker and j.id <> all(held) order by j.id for update);
-  if lost = '{}' then return 0; end if;
+  if lost = '{}' then return; end if;
   -- These calls were never made: the permits are given back.
   select array_agg(row(j.lane, 1, j.cost, j.cost, 0, 0)::sluice.lane_change) filter (where j.lane <> ''), array_agg(j.id) filter (where j.cancel_at is not null)
   into lanes, canceled
@@ -560,10 +566,10 @@ begin
   perform sluice.wake(sluice.line_up(ready), null);
   if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
   if ended is not null then perform sluice.end_in_runs(ended, null); end if;
-  return cardinality(lost);
+  jobs := cardinality(lost);
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.beat(in_worker bigint, lease_ms integer, pools text[], unknown_kinds text[], may_lead boolean, in_running jsonb, OUT known boolean, OUT term bigint, OUT leader_ms double precision, OUT ready text[], OUT turns text[], OUT cancel bigint[], OUT suspects boolean, OUT now_ms double precision, OUT due_ms double precision, OUT next_lease_ms double precision, OUT chores boolean, OUT watched boolean)
+CREATE OR REPLACE FUNCTION sluice.beat(in_worker bigint, lease_ms integer, pools text[], unknown_kinds text[], may_lead boolean, in_running jsonb, offered_ms double precision DEFAULT NULL::double precision, OUT known boolean, OUT term bigint, OUT leader_ms double precision, OUT ready text[], OUT turns text[], OUT cancel bigint[], OUT suspects boolean, OUT now_ms double precision, OUT due_ms double precision, OUT next_lease_ms double precision, OUT chores boolean, OUT watched boolean, OUT handed bigint[])
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -582,6 +588,7 @@ begin
   update sluice.worker w set beat_at = at, lease_until = at + lease, running = in_running where w.id = in_worker;
   known := found;
   if not known then return; end if;
+  if offered_ms is not null then handed := sluice.handed_since(in_worker, pools, at - offered_ms * interval '1 ms'); end if;
 
   select * into lead from sluice.leader;
   if may_lead and (lead.worker = in_worker or lead.until <= at) then
@@ -1601,8 +1608,44 @@ begin
   return made.id;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue_lone(in_kind text, in_payload jsonb, wake boolean, in_trace text DEFAULT NULL::text)
+CREATE OR REPLACE FUNCTION sluice.enqueue_handed(in_kind text, in_payload jsonb, in_trace text)
  RETURNS bigint
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+#variable_conflict use_column
+declare
+  at timestamptz := sluice.now();
+  taker bigint;
+  channel text;
+  made record;
+begin
+  if pg_column_size(in_payload) > 2000 then return null; end if;      -- more than a notification can carry
+  -- Of eight that would take it, however many there are, the first that is idle. Its row is held until the commit: a rescue passes it by, an audit waits.
+  select w.id, w.channel into taker, channel
+  from sluice.worker w
+  where w.id = (select c.id from (select c.id, c.channel from sluice.worker c where in_kind = any(c.takes) and c.lease_until > at limit 8) c
+                where not pg_try_advisory_xact_lock_shared(1936487785, hashtext(c.channel)) limit 1)
+  for key share skip locked;
+  if taker is null then return null; end if;
+  at := sluice.now();      -- behind the lock: the fence of what an audit has not seen is above its own
+  insert into sluice.job as j (kind, pool, cost, state, priority, rank, payload, key, max_attempts, created_at, trace, worker, attempt, started_at, fence)
+  select in_kind, k.pool, k.cost, 'running', k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
+         case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, in_payload::text) end, k.max_attempts, at, in_trace, taker, 1, at, date_part('epoch', at) * 1000000
+  from sluice.kind k, sluice.setting s
+  where k.name = in_kind and k.unique_for is null and k.lane is null and k.asks = '{}' and coalesce(k.dedupe, 'keep') = 'keep'
+    and not exists (select from sluice.pause p where (p.scope, p.name) in (('kind', in_kind), ('pool', k.pool)))
+  on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
+  returning j.id, j.pool, j.fence, j.attempt, j.max_attempts, j.crashes, j.rank, j.priority into made;
+  if made.id is not null then
+    perform pg_notify(channel, json_build_array(taker, made.pool, made.id, made.fence, in_kind, in_payload::text, made.attempt, made.max_attempts, made.crashes, made.rank, null, null,
+                                                date_part('epoch', at) * 1000, null, null, made.priority, in_trace)::text);
+  end if;
+  return made.id;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.enqueue_lone(in_kind text, in_payload jsonb, wake boolean, in_trace text DEFAULT NULL::text, hand_over boolean DEFAULT false, OUT id bigint, OUT handed_over boolean)
+ RETURNS record
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
@@ -1611,6 +1654,11 @@ declare
   at timestamptz := sluice.now();
   made record;
 begin
+  if hand_over then
+    id := sluice.enqueue_handed(in_kind, in_payload, in_trace);
+    handed_over := id is not null;
+    if handed_over then return; end if;
+  end if;
   insert into sluice.job as j (kind, pool, cost, state, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
   select in_kind, k.pool, k.cost, coalesce(b.shelf, 'ready'), b.shelf, k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
          case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, b.body) end,
@@ -1622,7 +1670,7 @@ begin
   on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
   returning j.id, j.pool, j.state into made;
   if wake and made.state = 'ready' then perform pg_notify('sluice', 'ready:' || made.pool); end if;
-  return made.id;
+  id := made.id;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.enqueue_many(jobs jsonb, wake boolean, OUT ids bigint[], OUT existing integer[])
@@ -1898,6 +1946,29 @@ begin
       skipped = c.skipped + missed + cardinality(fires) - enqueued,
       error = problem
   where c.name = in_name;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.handed_since(in_worker bigint, pools text[], since timestamp with time zone)
+ RETURNS bigint[]
+ LANGUAGE plpgsql
+ STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_sort TO 'off'
+ SET jit TO 'off'
+AS $function$
+declare
+  -- Urgent kinds rank before their time.
+  low bigint := date_part('epoch', since) * 1000 - 1000 - (select s.priority_step_ms::bigint * greatest(max(k.priority), 0)
+                                                           from sluice.setting s, sluice.kind k where k.name = any(array(select unnest(w.kinds) from sluice.worker w where w.id = in_worker))
+                                                           group by s.priority_step_ms);
+begin
+  return array(
+    select j.id
+    from unnest(pools) as p(pool)
+    cross join lateral (
+      select j.id from sluice.job j
+      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(p.pool, '') and j.rank >= low and j.pool = p.pool and j.lane = '' and j.state = 'running' and j.worker = in_worker) j);
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.held_by(locker xid, at_least interval DEFAULT '00:00:01'::interval)

@@ -170,7 +170,9 @@ create table sluice.worker (
   beat_at     timestamptz not null default sluice.now(),
   lease_until timestamptz not null,
   stopping    boolean not null default false,
-  watching    boolean not null default false      -- somebody looks on live: others tell it what changes
+  watching    boolean not null default false,     -- somebody looks on live: others tell it what changes
+  channel     text collate "C",                   -- where it hears of jobs that are handed over, if it can; see 0020
+  takes       text[]                              -- the kinds of those
 ) with (fillfactor = 50);
 
 -- Who runs the upkeep. Each change of hands raises the term; every upkeep write carries it.

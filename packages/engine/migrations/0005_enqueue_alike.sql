@@ -51,9 +51,9 @@ begin
                             from jsonb_array_elements(payloads) with ordinality as p), wake) m;
 end $$;
 
--- One job with nothing special about it, in as few steps as possible: this is what a caller waits for. Answers nothing when the key is taken, the
--- kind is unknown or has other rules; then the job takes the long way.
-create function sluice.enqueue_lone(in_kind text, in_payload jsonb, wake boolean, in_trace text default null) returns bigint
+-- One job with nothing special about it, in as few steps as possible: this is what a caller waits for. Answers nothing when the key is taken, the kind is unknown or has other rules;
+-- then the job takes the long way. With `hand_over` an idle process is looked for first.
+create function sluice.enqueue_lone(in_kind text, in_payload jsonb, wake boolean, in_trace text default null, hand_over boolean default false, out id bigint, out handed_over boolean)
 language plpgsql
   set plan_cache_mode = force_generic_plan      -- planning anew would take longer than the rest
 as $$
@@ -62,6 +62,11 @@ declare
   at timestamptz := sluice.now();
   made record;
 begin
+  if hand_over then
+    id := sluice.enqueue_handed(in_kind, in_payload, in_trace);
+    handed_over := id is not null;
+    if handed_over then return; end if;
+  end if;
   insert into sluice.job as j (kind, pool, cost, state, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
   select in_kind, k.pool, k.cost, coalesce(b.shelf, 'ready'), b.shelf, k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
          case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, b.body) end,
@@ -73,5 +78,5 @@ begin
   on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
   returning j.id, j.pool, j.state into made;
   if wake and made.state = 'ready' then perform pg_notify('sluice', 'ready:' || made.pool); end if;
-  return made.id;
+  id := made.id;
 end $$;

@@ -238,7 +238,7 @@ begin
 end $$;
 
 -- What only the process itself can know: claims whose answer got lost on the way. After every reconnect, before the next claim.
-create function sluice.audit(in_worker bigint, held bigint[]) returns integer
+create function sluice.audit(in_worker bigint, held bigint[], out jobs integer, out until_fence bigint)
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off
 as $$
@@ -249,9 +249,13 @@ declare
   lanes sluice.lane_change[];
   ended sluice.run_end[];
 begin
+  jobs := 0;
+  -- Whoever is just handing a job over to it is waited for. It has taken its offer back, so that nobody else does: of what is to come, nothing has a fence as low as this.
+  perform from sluice.worker w where w.id = in_worker for update;
+  until_fence := date_part('epoch', sluice.now()) * 1000000;
   -- Lock, then look: what somebody has asked to stop does not go back.
   lost := array(select j.id from sluice.job j where j.shelf is null and j.state = 'running' and j.worker = in_worker and j.id <> all(held) order by j.id for update);
-  if lost = '{}' then return 0; end if;
+  if lost = '{}' then return; end if;
   -- These calls were never made: the permits are given back.
   select array_agg(row(j.lane, 1, j.cost, j.cost, 0, 0)::sluice.lane_change) filter (where j.lane <> ''), array_agg(j.id) filter (where j.cancel_at is not null)
   into lanes, canceled
@@ -269,5 +273,5 @@ begin
   perform sluice.wake(sluice.line_up(ready), null);
   if lanes is not null then perform sluice.leave_lanes(lanes, null); end if;
   if ended is not null then perform sluice.end_in_runs(ended, null); end if;
-  return cardinality(lost);
+  jobs := cardinality(lost);
 end $$;

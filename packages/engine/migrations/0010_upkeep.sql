@@ -16,12 +16,12 @@ as $$
     from paused p where p.kind is not null)
   select kind from paused where kind is not null $$;
 
--- A process's heartbeat, its claim to leadership and its backstop for lost wake-ups, in one round trip. `known` is false when the process was
+-- A process's heartbeat, its claim to leadership and its backstop for lost wake-ups, in one round trip. `offered_ms`: for so long jobs may have been handed over to it that it has not heard of. `known` is false when the process was
 -- declared dead: whatever it holds belongs to others now.
-create function sluice.beat(in_worker bigint, lease_ms integer, pools text[], unknown_kinds text[], may_lead boolean, in_running jsonb,
+create function sluice.beat(in_worker bigint, lease_ms integer, pools text[], unknown_kinds text[], may_lead boolean, in_running jsonb, offered_ms double precision default null,
   out known boolean, out term bigint, out leader_ms double precision, out ready text[], out turns text[], out cancel bigint[],
   out suspects boolean, out now_ms double precision, out due_ms double precision, out next_lease_ms double precision, out chores boolean,
-  out watched boolean)
+  out watched boolean, out handed bigint[])
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
 as $$
@@ -36,6 +36,7 @@ begin
   update sluice.worker w set beat_at = at, lease_until = at + lease, running = in_running where w.id = in_worker;
   known := found;
   if not known then return; end if;
+  if offered_ms is not null then handed := sluice.handed_since(in_worker, pools, at - offered_ms * interval '1 ms'); end if;
 
   select * into lead from sluice.leader;
   if may_lead and (lead.worker = in_worker or lead.until <= at) then

@@ -113,7 +113,7 @@ test('[E-22] [E-27] a job that was canceled while the answer of its claim got lo
   await client.query(`update sluice.run set state = 'running', pending = 1, total = 2, succeeded = 1`)
   await client.query(`select * from sluice.claim_laned('light', $1, 1, 0, 16, '{}')`, [worker])
   expect([...(await planner.cancel(id)).values()]).toEqual(['requested'])
-  expect((await client.query(`select sluice.audit($1, '{}') as n`, [worker])).rows).toEqual([{ n: 1 }])
+  expect((await client.query(`select jobs as n from sluice.audit($1, '{}')`, [worker])).rows).toEqual([{ n: 1 }])
   expect(await planner.find(id)).toMatchObject({ state: 'canceled' })
   expect(await planner.runs.find(run.id)).toMatchObject({ state: 'completed', canceled: 1, pending: 0 })
   expect((await client.query(`select in_flight from sluice.lane where key = 'l'`)).rows).toEqual([{ in_flight: 0 }])

@@ -61,6 +61,7 @@ export class Duties {
       dispatcher,
       witness: seen,
       trusted,
+      beatNow,
       onBusy: () => this.#heartbeat.hurry(),
     })
     this.#leader = new Leader({ ...options, database, witness: seen, trusted, onReady, beatNow })
@@ -76,6 +77,7 @@ export class Duties {
       unknownKinds: () => [...this.#worker.unknownKinds],
       running: () => Object.fromEntries([...this.#worker.pools.values()].map((pool) => [pool.name, pool.running])),
       busy: () => this.#worker.busy,
+      offeredMs: () => this.#worker.handOver.offeredMs(),
       hears,
       onBeat: (beat) => this.#onBeat(beat),
     })
@@ -93,6 +95,8 @@ export class Duties {
         })
         this.#feed.hear(message)
       },
+      onOwnMessage: (message) => void this.#worker.handOver.receive(message),
+      onHears: (channel) => void this.#worker.handOver.open(channel),
       onConnect: (again) => {
         if (again) this.#worker.reconnected()
         else this.#worker.wakeAll()

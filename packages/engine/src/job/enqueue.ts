@@ -28,7 +28,10 @@ const alikeStatement: Statement = {
 }
 
 /** Answers nothing when the job needs one of the others. */
-export const loneStatement: Statement = { name: 'sluice_enqueue_lone', text: 'select sluice.enqueue_lone($1, $2::jsonb, $3, $4)' }
+export const loneStatement: Statement = {
+  name: 'sluice_enqueue_lone',
+  text: 'select id, handed_over from sluice.enqueue_lone($1, $2::jsonb, $3, $4, $5)',
+}
 
 export function enqueueStatement(
   requests: readonly EncodedRequest[],

@@ -26,6 +26,10 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
+/** Its id, if it was stored, and whether it was handed over to a process that was idle. */
+type LoneRow = [id: number | null, handedOver: boolean | null]
+const none: LoneRow = [null, null]
+
 const groupSizeMax = 500
 /** More would make groups smaller, and each pays its own way: with one, two and three under way 64 callers get the same. */
 const groupsUnderWayMax = 2
@@ -67,11 +71,11 @@ export class Enqueuer {
     const announces = dispatcher.announces
     const wake = !announces && this.#waker.leads()
     const [lone] = requests
-    const id = requests.length === 1 && lone?.fields === '' ? await this.#sendLone(on, lone, wake) : null
+    const [id, handedOver] = requests.length === 1 && lone?.fields === '' ? await this.#sendLone(on, lone, wake) : none
     const enqueued = id === null ? await this.#sendMany(on, requests, wake) : [{ id, created: true }]
     if (announces)
       dispatcher.offer(enqueued.map(({ id, created }, at) => ({ id, facts: created ? this.#factsOf(requests[at]) : undefined })))
-    else this.#waker.stored(requests, wake)
+    else if (!handedOver) this.#waker.stored(requests, wake)
     return enqueued
   }
 
@@ -83,9 +87,11 @@ export class Enqueuer {
     return { kind: request.kind, pool: request.pool ?? kind.pool, priority: request.priority ?? kind.priority }
   }
 
-  async #sendLone(on: Carrier, { kind, payload, trace }: EncodedRequest, wake: boolean): Promise<number | null> {
-    const [row] = await this.#database.send<[number | null]>(on, loneStatement, [kind, payload, wake, trace ?? null])
-    return row?.[0] ?? null
+  async #sendLone(on: Carrier, { kind, payload, trace }: EncodedRequest, wake: boolean): Promise<LoneRow> {
+    const handOver = wake && this.#waker.mayFindIdle()
+    const [row] = await this.#database.send<LoneRow>(on, loneStatement, [kind, payload, wake, trace ?? null, handOver])
+    if (handOver) this.#waker.foundIdle(row?.[1] === true)
+    return row ?? none
   }
 
   async #sendMany(on: Carrier, requests: readonly EncodedRequest[], wake: boolean): Promise<Enqueued[]> {

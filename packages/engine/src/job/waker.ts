@@ -3,13 +3,14 @@
  *
  * NOTIFY takes an instance-wide lock at commit (64 enqueuers: 19 k/s without, 3.5 k/s with one each), so the first enqueue after a quiet
  * moment notifies inside its statement and those of the next few milliseconds share one that follows them. Workers of this process are
- * told directly.
+ * told directly. A lone job may go to a process that is idle, without any wake-up (migrations/0020).
  */
 import type { Database, Statement } from '../postgres/database.ts'
 import type { Clock, Timer } from '../support/clock.ts'
 import type { EncodedRequest } from './request.ts'
 
 const quietMs = 5
+const nobodyIdleMs = 50
 
 const statement: Statement = {
   name: 'sluice_wake',
@@ -38,6 +39,7 @@ export class Waker {
   readonly #options: WakerOptions
   readonly #topics = new Set<string>()
   #lastMs = Number.NEGATIVE_INFINITY
+  #lookForIdleMs = Number.NEGATIVE_INFINITY
   #due = false
   #timer: Timer | undefined
 
@@ -51,6 +53,15 @@ export class Waker {
     if (now - this.#lastMs < quietMs) return false
     this.#lastMs = now
     return true
+  }
+
+  /** Where nobody was idle a moment ago, to look again would cost each enqueue a third more for nothing. */
+  mayFindIdle(): boolean {
+    return this.#options.clock.monotonic() >= this.#lookForIdleMs
+  }
+
+  foundIdle(found: boolean): void {
+    this.#lookForIdleMs = found ? Number.NEGATIVE_INFINITY : this.#options.clock.monotonic() + nobodyIdleMs
   }
 
   /** These are stored. If they did not notify themselves, one wake-up soon speaks for them. */

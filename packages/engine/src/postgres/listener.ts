@@ -17,8 +17,21 @@ export interface ListenerOptions {
   readonly clock: Clock
   readonly log: Log
   readonly onMessage: (message: string) => void
+  /** Messages for this process alone. */
+  readonly onOwnMessage: (message: string) => void
+  /** It has turned out that notifications arrive. */
+  readonly onHears: (channel: OwnChannel) => void
   /** `again`: there was a connection before, and it broke. */
   readonly onConnect: (again: boolean) => void
+}
+
+/** A channel that nobody else listens to, for nobody can guess its name. It lives as long as its connection. */
+export interface OwnChannel {
+  readonly name: string
+  /** Says something on the connection itself; what it comes to, the end of the connection tells. */
+  query(text: string): Promise<void>
+  /** Makes the connection anew. */
+  renew(): void
 }
 
 const echoStatement: Statement = { name: 'sluice_echo', text: `select pg_notify('sluice', $1)` }
@@ -74,20 +87,23 @@ export class Listener implements Service {
 
   /** Connects, listens, checks that it hears. */
   async #connect(): Promise<{ ended: Promise<void> }> {
-    const { database, onMessage, onConnect } = this.#options
+    const { database, onMessage, onOwnMessage, onConnect } = this.#options
     const client = await database.client('listen')
     this.#client = client
     const ended = new Promise<void>((resolve) => client.once('end', () => resolve()))
     const echo = `echo:${randomUUID()}`
+    const own = `sluice_${randomUUID().replaceAll('-', '')}`
     let heard: () => void = () => {}
     const echoed = new Promise<void>((resolve) => {
       heard = resolve
     })
-    client.on('notification', ({ payload }) => {
+    client.on('notification', ({ channel, payload }) => {
+      if (channel === own) return onOwnMessage(payload ?? '')
       // Only the echo proves it, however late it is: behind a pooler, what somebody else says just then may come with the answer to LISTEN, and nothing after it.
       if (payload === echo) {
         this.hears = true
         heard()
+        void this.#openOwn(client, own)
       } else if (payload && !payload.startsWith('echo:')) onMessage(payload)
     })
     await client.query('listen sluice')
@@ -96,6 +112,15 @@ export class Listener implements Service {
     this.#judge(echo, echoed)
     if (this.#stopping.signal.aborted) await client.end()
     return { ended }
+  }
+
+  /** Only on a connection that hears: behind a pooler what is set here would stay with somebody else. */
+  async #openOwn(client: pg.Client, name: string): Promise<void> {
+    const query = async (text: string): Promise<void> => {
+      await client.query(text).catch(() => {})
+    }
+    await query(`listen ${name}`)
+    this.#options.onHears({ name, query, renew: () => void client.end().catch(() => {}) })
   }
 
   #judge(echo: string, echoed: Promise<void>): void {

@@ -51,9 +51,19 @@ export class ClaimGate {
     return this.#auditing
   }
 
+  /** Resolves when no audit is under way. */
+  async audited(): Promise<void> {
+    while (this.#auditing) await this.#auditing
+  }
+
+  /** Claims may come that nobody here has sent. */
+  mayHold(): void {
+    this.#claimed = true
+  }
+
   /** Makes a claim and lets `admit` take hold of it before an audit can come. */
   async pass<C, T>(claim: () => Promise<C>, admit: (claims: C) => T): Promise<T> {
-    while (this.#auditing) await this.#auditing
+    await this.audited()
     this.#underWay++
     this.#claimed = true
     try {

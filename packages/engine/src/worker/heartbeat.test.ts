@@ -51,6 +51,7 @@ class Scene {
       unknownKinds: () => [],
       running: () => ({}),
       busy: () => this.busy,
+      offeredMs: () => null,
       hears: () => this.hears,
       onBeat: (beat) => void this.beats.push(beat),
     })
@@ -236,6 +237,7 @@ function optionsOf(scene: Scene) {
     unknownKinds: () => [],
     running: () => ({}),
     busy: () => false,
+    offeredMs: () => null,
     hears: () => true,
     onBeat: () => {},
   }

@@ -12,6 +12,8 @@ import type { Log } from '../support/log.ts'
 import type { Service } from '../support/service.ts'
 
 export interface Beat {
+  /** When it was sent, by the monotonic clock. */
+  readonly sentMs: number
   readonly known: boolean
   readonly term: number | undefined
   readonly leaderMs: number
@@ -26,6 +28,8 @@ export interface Beat {
   readonly chores: boolean
   /** Another process looks on live. */
   readonly watched: boolean
+  /** Jobs that this process is said to run, among them all that were handed over to it lately. */
+  readonly handed: readonly number[]
 }
 
 export interface HeartbeatOptions {
@@ -43,6 +47,8 @@ export interface HeartbeatOptions {
   readonly busy: () => boolean
   /** Whether wake-ups arrive; without them the heartbeat is the wake-up. */
   readonly hears: () => boolean
+  /** For how long jobs may have been handed over to this process without its knowing; null if they cannot. */
+  readonly offeredMs: () => number | null
   readonly onBeat: (beat: Beat) => Promise<void> | void
 }
 
@@ -59,12 +65,13 @@ type BeatRow = [
   number | null,
   boolean | null,
   boolean | null,
+  number[] | null,
 ]
 
 const statement = {
   name: 'sluice_beat',
-  text: `select known, term, leader_ms, ready, turns, cancel, suspects, now_ms, due_ms, next_lease_ms, chores, watched
-         from sluice.beat($1, $2, $3, $4, $5, $6)`,
+  text: `select known, term, leader_ms, ready, turns, cancel, suspects, now_ms, due_ms, next_lease_ms, chores, watched, handed
+         from sluice.beat($1, $2, $3, $4, $5, $6, $7)`,
 }
 const deafIntervalMs = 1_000
 const retryMs = 250
@@ -165,7 +172,7 @@ export class Heartbeat implements Service {
   }
 
   async #ask(): Promise<Beat> {
-    const { database, leaseMs, pools, mayLead, worker, unknownKinds, running, clock } = this.#options
+    const { database, leaseMs, pools, mayLead, worker, unknownKinds, running, offeredMs, clock } = this.#options
     this.#client ??= await this.#connect()
     const client = this.#client
     // A half-open connection never answers; ending it makes the statement fail.
@@ -179,10 +186,12 @@ export class Heartbeat implements Service {
         unknownKinds(),
         mayLead(),
         JSON.stringify(running()),
+        offeredMs(),
       ])
       if (!row) throw new Error('the heartbeat got an empty answer')
-      const [known, term, leaderMs, ready, turns, cancel, suspects, nowMs, dueMs, nextLeaseMs, chores, watched] = row
+      const [known, term, leaderMs, ready, turns, cancel, suspects, nowMs, dueMs, nextLeaseMs, chores, watched, handed] = row
       return {
+        sentMs: this.#sentMs,
         known,
         term: term ?? undefined,
         leaderMs,
@@ -195,6 +204,7 @@ export class Heartbeat implements Service {
         nextLeaseMs: nextLeaseMs ?? undefined,
         chores: chores ?? false,
         watched: watched ?? false,
+        handed: handed ?? [],
       }
     } finally {
       late.cancel()

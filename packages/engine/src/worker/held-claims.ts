@@ -31,6 +31,10 @@ export class HeldClaims {
     return this.#held.size
   }
 
+  has(id: number): boolean {
+    return this.#held.has(id)
+  }
+
   ids(): number[] {
     return [...this.#held.keys()]
   }

@@ -23,7 +23,7 @@ export async function registerWorker(on: Executor, { name, pools, kinds, leaseMs
 /** The first word of a process that leaves in order: it gives up leadership, so that another takes over while its last jobs end. */
 export async function markStopping(on: Executor, worker: number): Promise<void> {
   await on.query(sql`
-    with marked as (update sluice.worker set stopping = true where id = ${worker} returning id)
+    with marked as (update sluice.worker set stopping = true, takes = null where id = ${worker} returning id)
     update sluice.leader set until = '-infinity', worker = null
     where worker = (select id from marked)
     returning pg_notify('sluice', 'leader:')`)
@@ -34,9 +34,13 @@ export async function deregisterWorker(on: Executor, worker: number): Promise<vo
   await on.query(sql`select sluice.leave(${worker})`)
 }
 
-/** Hands back what the table says this worker holds and it does not know: claims whose answer got lost. */
-export async function auditWorker(database: Database, worker: number, held: readonly number[]): Promise<number> {
-  const audit = { name: 'sluice_audit', text: 'select sluice.audit($1, $2::bigint[])' }
-  const [row] = await database.send<[number]>(database.hot, audit, [worker, held])
-  return row?.[0] ?? 0
+/** Hands back what the table says this worker holds and it does not know: claims that got lost on their way. None of them had a fence above `fence`. */
+export async function auditWorker(
+  database: Database,
+  worker: number,
+  held: readonly number[],
+): Promise<{ jobs: number; fence: number }> {
+  const audit = { name: 'sluice_audit', text: 'select jobs, until_fence from sluice.audit($1, $2::bigint[])' }
+  const [row] = await database.send<[number, number]>(database.hot, audit, [worker, held])
+  return { jobs: row?.[0] ?? 0, fence: row?.[1] ?? 0 }
 }

@@ -3,6 +3,7 @@
  *
  * The process lets its other jobs end first. An idle process may take the suspects meanwhile; then this one goes on with what it was doing.
  */
+import type { Claim } from '../dispatch/claim.ts'
 import type { Log } from '../support/log.ts'
 
 export interface SuspectsOptions {
@@ -10,8 +11,12 @@ export interface SuspectsOptions {
   /** Hands back what waits for a slot and claims nothing more. */
   readonly makeRoom: () => void
   readonly allEnded: () => Promise<void>
-  /** Claims and runs one; false when there is none for this process. */
-  readonly runNext: () => Promise<boolean>
+  /** This process runs nothing, and is neither leaving nor in doubt. */
+  readonly mayRun: () => boolean
+  /** `mine` is false when it is about to leave. */
+  readonly claim: () => Promise<{ claim: Claim; mine: boolean } | undefined>
+  readonly run: (claim: Claim) => Promise<void>
+  readonly settled: () => Promise<void>
   readonly goOn: () => void
 }
 
@@ -44,12 +49,24 @@ export class Suspects {
   }
 
   async #runAlone(): Promise<void> {
-    const { makeRoom, allEnded, runNext } = this.#options
+    const { makeRoom, allEnded } = this.#options
     makeRoom()
     const calledOff = new Promise<void>((resolve) => {
       this.#callOff = resolve
     })
     await Promise.race([allEnded(), calledOff])
-    while (await runNext());
+    while (await this.#runNext());
+  }
+
+  /** Claims one and runs it to its end; false when there is none, or when it is not the time. */
+  async #runNext(): Promise<boolean> {
+    const { log, mayRun, claim, run, settled } = this.#options
+    const found = mayRun() ? await claim() : undefined
+    if (!found) return false
+    const { id, kind, crashes } = found.claim
+    log.warn('suspect runs alone', { job: id, kind, crashes })
+    if (found.mine) await run(found.claim)
+    await settled()
+    return true
   }
 }

@@ -17,11 +17,12 @@ import type { Witness } from '../support/witness.ts'
 import { ClaimGate } from './claim-gate.ts'
 import { Claimer } from './claimer.ts'
 import type { Ended } from './ended.ts'
+import { HandOver } from './hand-over.ts'
 import type { Beat } from './heartbeat.ts'
 import { HeldClaims } from './held-claims.ts'
 import { breakOff, handBack, judgeFailedWrite, type Verdict } from './judge.ts'
 import { Pool } from './pool.ts'
-import { auditWorker, deregisterWorker, markStopping, registerWorker } from './register.ts'
+import { deregisterWorker, markStopping, registerWorker } from './register.ts'
 import { Runner } from './runner.ts'
 import { Settler } from './settler.ts'
 import { Suspects } from './suspects.ts'
@@ -43,6 +44,7 @@ export interface WorkerOptions {
   readonly payloadBytesMax: () => number
   readonly priorityStepMs: () => number
   readonly trusted: () => boolean
+  readonly beatNow: () => void
   /** The first job after an idle time: the lease must be fresh. */
   readonly onBusy: () => void
 }
@@ -50,6 +52,7 @@ export interface WorkerOptions {
 export class Worker implements Service {
   readonly pools: ReadonlyMap<string, Pool>
   readonly unknownKinds = new Set<string>()
+  readonly handOver: HandOver
   readonly #options: WorkerOptions
   readonly #settler: Settler
   readonly #runner: Runner
@@ -62,38 +65,39 @@ export class Worker implements Service {
   #stopping: Promise<void> | undefined
 
   constructor(options: WorkerOptions) {
-    const { database, clock, log, witness, probe, payloadBytesMax, leaseMs, trusted } = options
+    const { clock, leaseMs, trusted, log } = options
     this.#options = options
     const onClosed = (): void => {
       this.#held.noneOnTheWay()
       this.#tellIfEnded()
     }
-    this.#gate = new ClaimGate(clock, leaseMs, () => this.#handBackLost(), onClosed)
+    this.#gate = new ClaimGate(clock, leaseMs, () => this.handOver.audit(), onClosed)
     this.#runner = new Runner({ ...options, held: this.#held })
     this.#settler = new Settler({
-      database,
-      kinds: options.kinds,
-      clock,
-      log,
-      witness,
-      probe,
-      payloadBytesMax,
-      leaseMs,
-      trusted,
+      ...options,
       worker: () => this.#id,
       onWriteFailed: (claim, error) => judgeFailedWrite(claim, this.#kind(claim), error, options.random(), options.scrub),
       onOver: (group, ended) => this.#forget(group, ended),
       announces: () => options.dispatcher.announces,
       onCaused: (ids) => options.dispatcher.offer(ids.map((id) => ({ id, facts: undefined }))),
     })
+    const mayClaim = (): boolean => trusted() && !this.#stopping && !this.#suspects.alone
+    this.handOver = new HandOver({
+      ...options,
+      gate: this.#gate,
+      held: this.#held,
+      worker: () => this.#id,
+      isIdle: () => !this.busy && !this.#gate.claiming && mayClaim() && options.dispatcher.status.by === 'postgres',
+      poolOf: (name) => this.pools.get(name),
+      admit: (claims) => this.#admit(claims),
+      giveBack: (claims) => this.#giveBack(claims),
+      lookAgain: () => this.wakeAll(),
+    })
     this.#claimer = new Claimer({
-      database,
-      clock,
-      log,
-      probe,
+      ...options,
       gate: this.#gate,
       worker: () => this.#id,
-      mayClaim: () => trusted() && !this.#stopping && !this.#suspects.alone,
+      mayClaim,
       unknownKinds: () => [...this.unknownKinds],
       admit: (claims) => this.#admit(claims),
       lookAgain: (pool) => this.pools.get(pool)?.wake(),
@@ -102,7 +106,10 @@ export class Worker implements Service {
       log,
       makeRoom: () => this.#handBackWaiting(),
       allEnded: () => this.#allEnded(),
-      runNext: () => this.#runSuspect(),
+      mayRun: () => !this.busy && !this.#stopping && trusted(),
+      claim: () => this.#claimer.suspect([...this.pools.keys()]),
+      run: async (claim) => await this.#run(claim),
+      settled: () => this.#settler.drained(),
       goOn: () => {
         for (const pool of this.pools.values()) pool.release()
       },
@@ -117,9 +124,7 @@ export class Worker implements Service {
           clock,
           supply: (demand) => options.dispatcher.supply(demand, this.#claimer),
           run: (claim) => this.#run(claim),
-          giveBack: (claims) => {
-            for (const claim of claims) this.#end(claim, handBack)
-          },
+          giveBack: (claims) => this.#giveBack(claims),
           unsettled: () => this.#settler.pending,
         }),
       ]),
@@ -160,6 +165,7 @@ export class Worker implements Service {
 
   /** After a reconnect, claims whose answer got lost must be handed back before new ones are made. */
   reconnected(): void {
+    this.handOver.close()
     this.#gate.auditDue = true
     this.wakeAll()
   }
@@ -168,6 +174,7 @@ export class Worker implements Service {
     if (!beat.known) return this.#rejoin()
     for (const id of beat.cancel) this.cancel(id)
     this.#gate.onBeat()
+    this.handOver.confirm(beat.handed, beat.sentMs)
     if (this.#gate.auditDue) this.wakeAll()
     this.#options.dispatcher.onBeat(beat)
     for (const pool of beat.ready) this.pools.get(pool)?.wake('open')
@@ -192,6 +199,7 @@ export class Worker implements Service {
     await markStopping(database, this.#id).catch(() => {})
     this.#handBackWaiting()
     const over = new AbortController()
+    const unheard = this.handOver.leave()
     await Promise.race([this.#allEnded(), pause(clock, graceMs, over.signal)])
     over.abort()
     for (const claim of this.#held.claims()) {
@@ -201,6 +209,7 @@ export class Worker implements Service {
     }
     await this.#settler.drained()
     await this.#runner.stop()
+    await unheard
     await this.#options.dispatcher.stop()
     await deregisterWorker(database, this.#id).catch((error) => log.warn('leaving without a word', { reason: String(error) }))
   }
@@ -210,7 +219,9 @@ export class Worker implements Service {
   }
 
   #tellIfEnded(): void {
-    if (this.#held.size === 0 && !this.#gate.claiming) for (const resolve of this.#waitingForEnd.splice(0)) resolve()
+    if (this.#held.size > 0 || this.#gate.claiming) return
+    for (const resolve of this.#waitingForEnd.splice(0)) resolve()
+    this.handOver.offer()
   }
 
   /** Keeps what this process can run and hands back what it does not know (a newer version's kinds, while a deploy rolls on). */
@@ -227,6 +238,7 @@ export class Worker implements Service {
       return false
     })
     if (wasIdle && mine.length > 0) this.#options.onBusy()
+    if (wasIdle && claims.length > 0) setImmediate(() => void this.handOver.withdraw()) // they start first
     return mine
   }
 
@@ -264,11 +276,6 @@ export class Worker implements Service {
     this.#tellIfEnded()
   }
 
-  async #handBackLost(): Promise<void> {
-    const back = await auditWorker(this.#options.database, this.#id, this.#held.ids())
-    if (back > 0) this.#options.log.warn('lost claims handed back', { jobs: back })
-  }
-
   /** This process was declared dead: what it held belongs to others. It drops everything and comes back under a new name. */
   async #rejoin(): Promise<void> {
     if (this.#stopping && !this.busy) return // the beat overtook its own goodbye
@@ -278,22 +285,15 @@ export class Worker implements Service {
     this.#tellIfEnded()
     if (this.#stopping) return // whoever leaves does not come back
     await this.start()
+    await this.handOver.rejoin()
     for (const pool of this.pools.values()) pool.release()
   }
 
-  /** Claims a suspect and runs it to its end; false when there is none, or when it is not the time. */
-  async #runSuspect(): Promise<boolean> {
-    if (this.busy || this.#stopping || !this.#options.trusted()) return false
-    const found = await this.#claimer.suspect([...this.pools.keys()])
-    if (!found) return false
-    const { id, kind, crashes } = found.claim
-    this.#options.log.warn('suspect runs alone', { job: id, kind, crashes })
-    if (found.mine) await this.#run(found.claim)
-    await this.#settler.drained()
-    return true
+  #handBackWaiting(): void {
+    for (const pool of this.pools.values()) this.#giveBack(pool.hold())
   }
 
-  #handBackWaiting(): void {
-    for (const pool of this.pools.values()) for (const claim of pool.hold()) this.#end(claim, handBack)
+  #giveBack(claims: readonly Claim[]): void {
+    for (const claim of claims) this.#end(claim, handBack)
   }
 }

@@ -1,0 +1,182 @@
+/**
+ * Hand-over: a process that runs nothing offers itself, and the next lone enqueue makes its job as a claim of that process (migrations/0020). The
+ * claim arrives with the commit of the enqueue, over a channel that only this process and the database know: no wake-up of others, no claim to send.
+ *
+ * Whatever gets lost on the way is a claim that this process does not know of, and the audit hands it back. An audit is due after every reconnect, and
+ * when a heartbeat finds a claim that should be here by now; then the connection is made anew, for it seems to be deaf. What was handed over before an
+ * audit and arrives after it is void: the audit has handed it back.
+ */
+import { type Claim, type ClaimRow, toClaim } from '../dispatch/claim.ts'
+import type { AnyKind } from '../job/kind.ts'
+import type { Database, Statement } from '../postgres/database.ts'
+import type { OwnChannel } from '../postgres/listener.ts'
+import { type Clock, pause } from '../support/clock.ts'
+import { noProbe, type Probe } from '../support/fail-point.ts'
+import type { Log } from '../support/log.ts'
+import type { ClaimGate } from './claim-gate.ts'
+import type { HeldClaims } from './held-claims.ts'
+import type { Pool } from './pool.ts'
+import { auditWorker } from './register.ts'
+
+export interface HandOverOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly log: Log
+  readonly probe: Probe
+  readonly gate: ClaimGate
+  readonly held: HeldClaims
+  readonly kinds: ReadonlyMap<string, AnyKind>
+  readonly pools: Readonly<Record<string, unknown>>
+  readonly worker: () => number
+  /** Runs nothing and may claim. */
+  readonly isIdle: () => boolean
+  /** False once this process may have been declared dead. */
+  readonly trusted: () => boolean
+  readonly poolOf: (name: string) => Pool | undefined
+  /** Takes hold of claims and answers those that this process will run. */
+  readonly admit: (claims: Claim[]) => Claim[]
+  readonly giveBack: (claims: readonly Claim[]) => void
+  readonly beatNow: () => void
+  readonly lookAgain: () => void
+}
+
+type Message = [worker: number, pool: string, ...claim: ClaimRow]
+
+const channelStatement: Statement = {
+  name: 'sluice_channel',
+  text: 'update sluice.worker set channel = $2, takes = $3 where id = $1 and not stopping returning hashtext($2)',
+}
+/** As in migrations/0020. By its number: whoever may look at what others ask would otherwise read the name of the channel. */
+const offerText = (number: number): string => `select pg_advisory_lock(1936487785, ${number})`
+const withdrawText = 'select pg_advisory_unlock_all()'
+/** What was handed over when the heartbeat looked has arrived by then. */
+const onTheWayMs = 250
+const lastLookMs = 1_000
+
+export class HandOver {
+  readonly #options: HandOverOptions
+  /** Of the connection that listens now, once the database knows it, and the number of its lock. */
+  #channel: OwnChannel | undefined
+  #number = 0
+  #offered = false
+  #voidUntil = 0
+  /** Since when no heartbeat has looked for what was handed over. */
+  #unconfirmedMs: number | undefined
+  /** What came since. */
+  readonly #received = new Set<number>()
+  #missing: ReadonlySet<number> = new Set()
+
+  /** What this process knows and has a pool for. */
+  readonly #takes: string[]
+
+  constructor(options: HandOverOptions) {
+    this.#options = options
+    this.#takes = [...options.kinds].filter(([, { pool }]) => pool in options.pools).map(([name]) => name)
+  }
+
+  /** There is a connection that hears. The one before is gone, and with it all that was offered there. */
+  async open(channel: OwnChannel): Promise<void> {
+    const { database, worker } = this.#options
+    this.close()
+    if (this.#takes.length === 0) return
+    try {
+      const [row] = await database.send<[number]>(database.hot, channelStatement, [worker(), channel.name, this.#takes])
+      if (!row) return
+      this.#number = row[0]
+      this.#channel = channel
+      this.offer()
+    } catch {
+      // The server is away: the next connection tries again.
+    }
+  }
+
+  close(): void {
+    this.#channel = undefined
+    this.#offered = false
+  }
+
+  /** The process has a new row: whoever read the old one finds it gone. */
+  async rejoin(): Promise<void> {
+    if (this.#channel) await this.open(this.#channel)
+  }
+
+  offer(): void {
+    const { gate, clock, isIdle } = this.#options
+    if (!this.#channel || this.#offered || !gate.isOpen || !isIdle()) return
+    this.#offered = true
+    this.#unconfirmedMs ??= clock.monotonic()
+    gate.mayHold()
+    void this.#channel.query(offerText(this.#number))
+  }
+
+  /** Answers when nothing more is handed over. Both texts travel on one connection, in their order. */
+  async withdraw(): Promise<void> {
+    if (!this.#offered) return
+    this.#offered = false
+    await this.#channel?.query(withdrawText)
+  }
+
+  /** Hands back what the table says this process holds and it does not know. Nothing that was handed over until then has a fence above that of the audit. */
+  async audit(): Promise<void> {
+    const { database, held, worker, log } = this.#options
+    await this.withdraw()
+    const { jobs, fence } = await auditWorker(database, worker(), held.ids())
+    this.#voidUntil = fence
+    if (jobs > 0) log.warn('lost claims handed back', { jobs })
+  }
+
+  /** Nobody listens any more, and somebody may just have handed a job over. If the server keeps us waiting, whoever leads gives it to others. */
+  async leave(): Promise<void> {
+    const { gate, clock } = this.#options
+    this.close()
+    if (this.offeredMs() === null) return
+    gate.auditDue = true
+    const over = new AbortController()
+    await Promise.race([gate.open(), pause(clock, lastLookMs, over.signal)])
+    over.abort()
+  }
+
+  async receive(text: string): Promise<void> {
+    const { gate, worker, trusted, probe } = this.#options
+    const [to, pool, ...row] = JSON.parse(text) as Message
+    const claim = toClaim(row)
+    this.#received.add(claim.id)
+    await gate.audited()
+    if (to !== worker() || claim.fence <= this.#voidUntil) return
+    if (!trusted()) return void (gate.auditDue = true) // it may belong to somebody else by now
+    if (probe !== noProbe) await probe('claimed')
+    this.#take(pool, claim)
+  }
+
+  /** Two may come at once: whoever has no slot for the second gives it back, for others may have one. */
+  #take(name: string, claim: Claim): void {
+    const { poolOf, admit, giveBack } = this.#options
+    const mine = admit([claim])
+    const pool = poolOf(name)
+    if (!pool || pool.running + pool.waiting >= pool.core) return giveBack(mine)
+    pool.accept(mine)
+    pool.fill()
+  }
+
+  /** For how long something may have been handed over that no heartbeat has looked for. */
+  offeredMs(): number | null {
+    return this.#unconfirmedMs === undefined ? null : this.#options.clock.monotonic() - this.#unconfirmedMs
+  }
+
+  /** Jobs that this process is said to run. One that is neither held nor ever came, in two looks, is lost. */
+  confirm(jobs: readonly number[], sentMs: number): void {
+    const { gate, clock, held, beatNow, lookAgain } = this.#options
+    const missing = jobs.filter((job) => !held.has(job) && !this.#received.has(job))
+    const lost = missing.some((job) => this.#missing.has(job))
+    this.#missing = new Set(missing)
+    if (missing.length === 0) {
+      this.#received.clear()
+      this.#unconfirmedMs = this.#offered ? sentMs : undefined
+    } else if (!lost) clock.after(onTheWayMs, beatNow)
+    else {
+      gate.auditDue = true
+      this.#channel?.renew()
+      lookAgain()
+    }
+  }
+}
