@@ -109,8 +109,9 @@ test('[E-11] what does not fit goes the usual way: paused, too large, unknown he
   expect(await engine.find(await usual())).toMatchObject({ state: 'ready' })
   await engine.resume({ scope: 'pool', name: 'light' })
   await usual('note', { text: 'long '.repeat(2_000) })
+  await usual('note', { text: '\u0001'.repeat(1_900) }) // each takes seven bytes in a notification
   await usual('heavy')
-  await eventually(() => scene.ran.length === 3)
+  await eventually(() => scene.ran.length === 4)
   await eventually(async () => (await offers(client)) === 1)
 
   const { id } = await scene.enqueue(client, 'slow')
@@ -241,4 +242,35 @@ test('[E-08] a process that dies with what was handed over loses nothing: it run
   const heir = engines({ kinds: [defineKind('step.plain', { run: () => {} })], lease: '2s' })
   await heir.start()
   expect(await ended(client, id)).toMatchObject({ attempt: 2, state: 'succeeded', worker: heir.status().worker })
+})
+
+test('[E-22] a cancel right behind a hand-over reaches it', async ({ scene, client }) => {
+  const patient = defineKind('patient', {
+    run: ({ signal }) => new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))),
+  })
+  await scene.idle({ kinds: [patient] })
+  await client.query('begin')
+  const { id, handedOver } = await scene.enqueue(client, 'patient')
+  expect(handedOver).toBe(true)
+  await client.query('select sluice.cancel(array[$1::bigint], null)', [id])
+  await client.query('commit')
+  expect(await ended(client, id)).toMatchObject({ attempt: 1, state: 'canceled' })
+})
+
+test('[E-27] a connection that went deaf keeps no audit waiting, and no job', async ({ scene, database, client }) => {
+  const proxy = await startProxy(database.url)
+  const engine = createEngine({ database: proxy.through(database.url), log: silentLog, kinds: [scene.note], lease: '2s' })
+  try {
+    await engine.start()
+    await eventually(async () => (await offers(client)) === 1)
+    proxy.silence(/^sluice listen$/)
+    const lost = proxy.loseAnswer(/sluice_claim\b|sluice\.claim\(/, { rows: true })
+    const { rows } = await client.query(`select id::int from sluice.enqueue('note')`)
+    await lost
+    expect(await ended(client, rows[0].id)).toMatchObject({ attempt: 1, state: 'succeeded' })
+    expect(scene.ran).toEqual([rows[0].id])
+  } finally {
+    await engine.stop()
+    await proxy.stop()
+  }
 })

@@ -11,11 +11,12 @@ as $$
 #variable_conflict use_column
 declare
   at timestamptz := sluice.now();
+  body text := in_payload::text;
   taker bigint;
   channel text;
   made record;
 begin
-  if pg_column_size(in_payload) > 2000 then return null; end if;      -- more than a notification can carry
+  if octet_length(body) > 3500 then return null; end if;      -- a notification carries 8,000 bytes, and as a part of JSON it may become twice as long
   -- Of eight that would take it, however many there are, the first that is idle. Its row is held until the commit: a rescue passes it by, an audit waits.
   select w.id, w.channel into taker, channel
   from sluice.worker w
@@ -26,14 +27,14 @@ begin
   at := sluice.now();      -- behind the lock: the fence of what an audit has not seen is above its own
   insert into sluice.job as j (kind, pool, cost, state, priority, rank, payload, key, max_attempts, created_at, trace, worker, attempt, started_at, fence)
   select in_kind, k.pool, k.cost, 'running', k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
-         case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, in_payload::text) end, k.max_attempts, at, in_trace, taker, 1, at, date_part('epoch', at) * 1000000
+         case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, body) end, k.max_attempts, at, in_trace, taker, 1, at, date_part('epoch', at) * 1000000
   from sluice.kind k, sluice.setting s
   where k.name = in_kind and k.unique_for is null and k.lane is null and k.asks = '{}' and coalesce(k.dedupe, 'keep') = 'keep'
     and not exists (select from sluice.pause p where (p.scope, p.name) in (('kind', in_kind), ('pool', k.pool)))
   on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
   returning j.id, j.pool, j.fence, j.attempt, j.max_attempts, j.crashes, j.rank, j.priority into made;
   if made.id is not null then
-    perform pg_notify(channel, json_build_array(taker, made.pool, made.id, made.fence, in_kind, in_payload::text, made.attempt, made.max_attempts, made.crashes, made.rank, null, null,
+    perform pg_notify(channel, json_build_array(taker, made.pool, made.id, made.fence, in_kind, body, made.attempt, made.max_attempts, made.crashes, made.rank, null, null,
                                                 date_part('epoch', at) * 1000, null, null, made.priority, in_trace)::text);
   end if;
   return made.id;

@@ -95,7 +95,7 @@ export class Duties {
         })
         this.#feed.hear(message)
       },
-      onOwnMessage: (message) => void this.#worker.handOver.receive(message),
+      onOwnMessage: (message) => this.#worker.handOver.receive(message),
       onHears: (channel) => void this.#worker.handOver.open(channel),
       onConnect: (again) => {
         if (again) this.#worker.reconnected()

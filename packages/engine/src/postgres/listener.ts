@@ -6,6 +6,7 @@
  * back, `hears` stays false and the heartbeat is the only wake-up. Messages are hints: a lost one delays, it never loses.
  */
 import { randomUUID } from 'node:crypto'
+import type { Duplex } from 'node:stream'
 import type pg from 'pg'
 import { type Clock, pause } from '../support/clock.ts'
 import type { Log } from '../support/log.ts'
@@ -28,8 +29,8 @@ export interface ListenerOptions {
 /** A channel that nobody else listens to, for nobody can guess its name. It lives as long as its connection. */
 export interface OwnChannel {
   readonly name: string
-  /** Says something on the connection itself; what it comes to, the end of the connection tells. */
-  query(text: string): Promise<void>
+  /** Asks something on the connection itself: the first value of the answer, or nothing if there is none. */
+  ask(text: string): Promise<unknown>
   /** Makes the connection anew. */
   renew(): void
 }
@@ -116,11 +117,14 @@ export class Listener implements Service {
 
   /** Only on a connection that hears: behind a pooler what is set here would stay with somebody else. */
   async #openOwn(client: pg.Client, name: string): Promise<void> {
-    const query = async (text: string): Promise<void> => {
-      await client.query(text).catch(() => {})
+    const ask = async (text: string): Promise<unknown> => {
+      const answer = await client.query<unknown[]>({ text, rowMode: 'array' }).catch(() => undefined)
+      return answer?.rows[0]?.[0]
     }
-    await query(`listen ${name}`)
-    this.#options.onHears({ name, query, renew: () => void client.end().catch(() => {}) })
+    await ask(`listen ${name}`)
+    // Not by a farewell: whoever is asked to leave may not answer either.
+    const renew = (): void => void (client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy()
+    this.#options.onHears({ name, ask, renew })
   }
 
   #judge(echo: string, echoed: Promise<void>): void {

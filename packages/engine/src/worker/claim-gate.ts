@@ -51,6 +51,10 @@ export class ClaimGate {
     return this.#auditing
   }
 
+  get auditing(): boolean {
+    return this.#auditing !== undefined
+  }
+
   /** Resolves when no audit is under way. */
   async audited(): Promise<void> {
     while (this.#auditing) await this.#auditing

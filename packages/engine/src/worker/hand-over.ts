@@ -47,11 +47,13 @@ const channelStatement: Statement = {
   text: 'update sluice.worker set channel = $2, takes = $3 where id = $1 and not stopping returning hashtext($2)',
 }
 /** As in migrations/0020. By its number: whoever may look at what others ask would otherwise read the name of the channel. */
-const offerText = (number: number): string => `select pg_advisory_lock(1936487785, ${number})`
+const offerText = (number: number): string => `select pg_try_advisory_lock(1936487785, ${number})`
 const withdrawText = 'select pg_advisory_unlock_all()'
 /** What was handed over when the heartbeat looked has arrived by then. */
 const onTheWayMs = 250
 const lastLookMs = 1_000
+/** A connection that does not answer for so long is made anew. */
+const answerMsMax = 2_000
 
 export class HandOver {
   readonly #options: HandOverOptions
@@ -59,6 +61,8 @@ export class HandOver {
   #channel: OwnChannel | undefined
   #number = 0
   #offered = false
+  /** Until when something may have been handed over, by the monotonic clock. */
+  #openUntilMs = Number.NEGATIVE_INFINITY
   #voidUntil = 0
   /** Since when no heartbeat has looked for what was handed over. */
   #unconfirmedMs: number | undefined
@@ -93,6 +97,7 @@ export class HandOver {
   close(): void {
     this.#channel = undefined
     this.#offered = false
+    this.#openUntilMs = Math.min(this.#openUntilMs, this.#options.clock.monotonic())
   }
 
   /** The process has a new row: whoever read the old one finds it gone. */
@@ -100,20 +105,34 @@ export class HandOver {
     if (this.#channel) await this.open(this.#channel)
   }
 
+  /** Without waiting for anybody: while it waits, the connection hears nothing. Whoever is just looking at the lock keeps it from us; then the next idle time is another chance. */
   offer(): void {
     const { gate, clock, isIdle } = this.#options
-    if (!this.#channel || this.#offered || !gate.isOpen || !isIdle()) return
+    const channel = this.#channel
+    if (!channel || this.#offered || !gate.isOpen || !isIdle()) return
     this.#offered = true
+    this.#openUntilMs = Number.POSITIVE_INFINITY
     this.#unconfirmedMs ??= clock.monotonic()
     gate.mayHold()
-    void this.#channel.query(offerText(this.#number))
+    void channel.ask(offerText(this.#number)).then((got) => {
+      if (got === true || this.#channel !== channel || !this.#offered) return
+      this.#offered = false
+      this.#openUntilMs = clock.monotonic()
+    })
   }
 
   /** Answers when nothing more is handed over. Both texts travel on one connection, in their order. */
   async withdraw(): Promise<void> {
-    if (!this.#offered) return
+    const channel = this.#channel
+    if (!this.#offered || !channel) return
+    const { clock } = this.#options
     this.#offered = false
-    await this.#channel?.query(withdrawText)
+    const over = new AbortController()
+    const silent = pause(clock, answerMsMax, over.signal).then(() => undefined)
+    const answered = await Promise.race([channel.ask(withdrawText), silent])
+    over.abort()
+    if (answered === undefined) channel.renew()
+    if (!this.#offered) this.#openUntilMs = clock.monotonic()
   }
 
   /** Hands back what the table says this process holds and it does not know. Nothing that was handed over until then has a fence above that of the audit. */
@@ -136,16 +155,27 @@ export class HandOver {
     over.abort()
   }
 
-  async receive(text: string): Promise<void> {
-    const { gate, worker, trusted, probe } = this.#options
-    const [to, pool, ...row] = JSON.parse(text) as Message
+  /** At once if it may be: a cancel may come right behind it. */
+  receive(text: string): void {
+    const message = read(text)
+    if (!message) return
+    const [to, pool, ...row] = message
     const claim = toClaim(row)
     this.#received.add(claim.id)
-    await gate.audited()
+    const { gate, probe } = this.#options
+    if (!gate.auditing && probe === noProbe) this.#accept(to, pool, claim)
+    else
+      void gate
+        .audited()
+        .then(() => probe('claimed'))
+        .then(() => this.#accept(to, pool, claim))
+  }
+
+  #accept(to: number, pool: string, claim: Claim): void {
+    const { gate, worker, trusted } = this.#options
     if (to !== worker() || claim.fence <= this.#voidUntil) return
-    if (!trusted()) return void (gate.auditDue = true) // it may belong to somebody else by now
-    if (probe !== noProbe) await probe('claimed')
-    this.#take(pool, claim)
+    if (trusted()) this.#take(pool, claim)
+    else gate.auditDue = true // it may belong to somebody else by now
   }
 
   /** Two may come at once: whoever has no slot for the second gives it back, for others may have one. */
@@ -171,12 +201,21 @@ export class HandOver {
     this.#missing = new Set(missing)
     if (missing.length === 0) {
       this.#received.clear()
-      this.#unconfirmedMs = this.#offered ? sentMs : undefined
+      this.#unconfirmedMs = this.#openUntilMs > sentMs ? sentMs : undefined
     } else if (!lost) clock.after(onTheWayMs, beatNow)
     else {
       gate.auditDue = true
       this.#channel?.renew()
       lookAgain()
     }
+  }
+}
+
+/** Anybody who knows the channel can say anything there. */
+function read(text: string): Message | undefined {
+  try {
+    return JSON.parse(text) as Message
+  } catch {
+    return undefined
   }
 }
