@@ -85,6 +85,7 @@ create table sluice.job (
   owner text collate "C",
   parent bigint,
   event bigint,
+  handed bigint,
   let_go text collate "C",
   cancel_below boolean,
   error jsonb,
@@ -96,6 +97,7 @@ create table sluice.job (
 CREATE UNIQUE INDEX job_after_key ON sluice.job USING btree (after_key) WHERE (after_key IS NOT NULL);
 CREATE INDEX job_due ON sluice.job USING btree (run_at) WHERE (shelf = 'scheduled'::sluice.job_state);
 CREATE INDEX job_failed ON sluice.job USING btree (id) WHERE (shelf = 'failed'::sluice.job_state);
+CREATE INDEX job_handed ON sluice.job USING btree (handed, created_at) WHERE (handed IS NOT NULL);
 CREATE UNIQUE INDEX job_key ON sluice.job USING btree (key) WHERE ((key IS NOT NULL) AND (shelf IS DISTINCT FROM 'failed'::sluice.job_state));
 CREATE INDEX job_paused ON sluice.job USING btree (kind, id) WHERE (shelf = 'paused'::sluice.job_state);
 CREATE INDEX job_queue ON sluice.job USING btree (sluice.queue_of(pool, lane), rank, id) WITH (deduplicate_items=off) WHERE (shelf IS NULL);
@@ -588,7 +590,7 @@ begin
   update sluice.worker w set beat_at = at, lease_until = at + lease, running = in_running where w.id = in_worker;
   known := found;
   if not known then return; end if;
-  if offered_ms is not null then handed := sluice.handed_since(in_worker, pools, at - offered_ms * interval '1 ms'); end if;
+  if offered_ms is not null then handed := array(select sluice.handed_to(in_worker, at - offered_ms * interval '1 ms' - interval '1 s')); end if;
 
   select * into lead from sluice.leader;
   if may_lead and (lead.worker = in_worker or lead.until <= at) then
@@ -1612,6 +1614,7 @@ CREATE OR REPLACE FUNCTION sluice.enqueue_handed(in_kind text, in_payload jsonb,
  RETURNS bigint
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
+ SET lock_timeout TO '100ms'
 AS $function$
 #variable_conflict use_column
 declare
@@ -1622,17 +1625,21 @@ declare
   made record;
 begin
   if octet_length(body) > 3500 then return null; end if;      -- a notification carries 8,000 bytes, and as a part of JSON it may become twice as long
-  -- Of eight that would take it, however many there are, the first that is idle. Its row is held until the commit: a rescue passes it by, an audit waits.
+  -- Of eight that would take it, however many there are, the first that is idle and has not been handed another just now: one that is frozen without being dead gets no more than one.
+  -- The row is held until the commit: a rescue passes it by, an audit waits.
   select w.id, w.channel into taker, channel
   from sluice.worker w
   where w.id = (select c.id from (select c.id, c.channel from sluice.worker c where in_kind = any(c.takes) and c.lease_until > at limit 8) c
-                where not pg_try_advisory_xact_lock_shared(1936487785, hashtext(c.channel)) limit 1)
+                where not (pg_try_advisory_lock_shared(1936487785, hashtext(c.channel)) and pg_advisory_unlock_shared(1936487785, hashtext(c.channel)))
+                  and not exists (select from sluice.job j where j.handed = c.id and j.created_at > at - interval '5 s' and j.worker = c.id and j.state = 'running'
+                                                             and j.started_at = j.created_at)
+                limit 1)
   for key share skip locked;
   if taker is null then return null; end if;
   at := sluice.now();      -- behind the lock: the fence of what an audit has not seen is above its own
-  insert into sluice.job as j (kind, pool, cost, state, priority, rank, payload, key, max_attempts, created_at, trace, worker, attempt, started_at, fence)
+  insert into sluice.job as j (kind, pool, cost, state, priority, rank, payload, key, max_attempts, created_at, trace, worker, handed, attempt, started_at, fence)
   select in_kind, k.pool, k.cost, 'running', k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
-         case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, body) end, k.max_attempts, at, in_trace, taker, 1, at, date_part('epoch', at) * 1000000
+         case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, body) end, k.max_attempts, at, in_trace, taker, taker, 1, at, date_part('epoch', at) * 1000000
   from sluice.kind k, sluice.setting s
   where k.name = in_kind and k.unique_for is null and k.lane is null and k.asks = '{}' and coalesce(k.dedupe, 'keep') = 'keep'
     and not exists (select from sluice.pause p where (p.scope, p.name) in (('kind', in_kind), ('pool', k.pool)))
@@ -1643,6 +1650,8 @@ begin
                                                 date_part('epoch', at) * 1000, null, null, made.priority, in_trace)::text);
   end if;
   return made.id;
+exception when lock_not_available then
+  return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.enqueue_lone(in_kind text, in_payload jsonb, wake boolean, in_trace text DEFAULT NULL::text, hand_over boolean DEFAULT false, OUT id bigint, OUT handed_over boolean)
@@ -1949,28 +1958,13 @@ begin
   where c.name = in_name;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.handed_since(in_worker bigint, pools text[], since timestamp with time zone)
- RETURNS bigint[]
- LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION sluice.handed_to(in_worker bigint, since timestamp with time zone)
+ RETURNS SETOF bigint
+ LANGUAGE sql
  STABLE
- SET enable_seqscan TO 'off'
- SET enable_bitmapscan TO 'off'
- SET enable_sort TO 'off'
- SET jit TO 'off'
 AS $function$
-declare
-  -- Urgent kinds rank before their time.
-  low bigint := date_part('epoch', since) * 1000 - 1000 - (select s.priority_step_ms::bigint * greatest(max(k.priority), 0)
-                                                           from sluice.setting s, sluice.kind k where k.name = any(array(select unnest(w.kinds) from sluice.worker w where w.id = in_worker))
-                                                           group by s.priority_step_ms);
-begin
-  return array(
-    select j.id
-    from unnest(pools) as p(pool)
-    cross join lateral (
-      select j.id from sluice.job j
-      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(p.pool, '') and j.rank >= low and j.pool = p.pool and j.lane = '' and j.state = 'running' and j.worker = in_worker) j);
-end $function$;
+  select j.id from sluice.job j
+  where j.handed = in_worker and j.created_at > since and j.worker = in_worker and j.state = 'running' and j.started_at = j.created_at $function$;
 
 CREATE OR REPLACE FUNCTION sluice.held_by(locker xid, at_least interval DEFAULT '00:00:01'::interval)
  RETURNS jsonb
@@ -2460,6 +2454,17 @@ begin
   run := null;
   if next is null then looked_until := null; end if;
   return next;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.listen_own()
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+declare
+  name text := 'sluice_' || replace(gen_random_uuid()::text, '-', '');
+begin
+  execute format('listen %I', name);
+  return name;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.mask_error(message text)

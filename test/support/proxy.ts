@@ -16,7 +16,7 @@ export interface Proxy {
    * connection breaks. With `rows`, an answer without rows is let through and the next one waited for. Resolves when it has happened.
    */
   loseAnswer(to: RegExp, options?: { rows: boolean }): Promise<void>
-  /** Nothing that the server says arrives any more on the open connections whose application name matches; they stay open. */
+  /** Nothing arrives any more on the open connections whose application name matches, from neither side; they stay open. */
   silence(application: RegExp): void
   stop(): Promise<void>
 }
@@ -34,12 +34,12 @@ export async function startProxy(serverUrl: string): Promise<Proxy> {
   const target = join(new URL(serverUrl).searchParams.get('host') as string, '.s.PGSQL.5432')
   const folder = mkdtempSync(join(tmpdir(), 'sluice-proxy-'))
   const sockets = new Set<Socket>()
-  const links = new Set<{ application: string; silent: boolean }>()
+  const links = new Set<{ application: string; silent: boolean; client: Socket }>()
   const traps = new Set<Trap>()
 
   const server = createServer((client) => {
     const upstream = connect(target)
-    const link = { application: '', silent: false }
+    const link = { application: '', silent: false, client }
     links.add(link)
     let caught: Trap | undefined
     for (const socket of [client, upstream]) {
@@ -90,7 +90,11 @@ export async function startProxy(serverUrl: string): Promise<Proxy> {
     },
     loseAnswer: (to, { rows } = { rows: false }) => new Promise((resolve) => void traps.add({ to, rows, sprung: resolve })),
     silence(application) {
-      for (const link of links) if (application.test(link.application)) link.silent = true
+      for (const link of links)
+        if (application.test(link.application)) {
+          link.silent = true
+          link.client.pause()
+        }
     },
     async stop() {
       for (const socket of sockets) socket.destroy()

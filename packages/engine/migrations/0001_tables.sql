@@ -75,6 +75,7 @@ create table sluice.job (
   owner        text collate "C",
   parent       bigint,
   event        bigint,                          -- the event that brought this tree about
+  handed       bigint,                          -- the process that it was handed to when it was made; see 0020
   let_go       text collate "C",                            -- the key that its claim let go, for the case that it never starts
   cancel_below boolean,                         -- … and everything that comes of it, see `cancel_at`
   error        jsonb,
@@ -112,6 +113,7 @@ create index job_stopping on sluice.job (id) where cancel_at is not null;
 create index job_paused on sluice.job (kind, id) where shelf = 'paused';
 create unique index job_key on sluice.job (key) where key is not null and shelf is distinct from 'failed';
 create unique index job_after_key on sluice.job (after_key) where after_key is not null;
+create index job_handed on sluice.job (handed, created_at) where handed is not null;
 
 -- A unique window outlives its job, so it has a row of its own, and that row is the lock.
 create table sluice.key_window (

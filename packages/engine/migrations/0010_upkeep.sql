@@ -36,7 +36,7 @@ begin
   update sluice.worker w set beat_at = at, lease_until = at + lease, running = in_running where w.id = in_worker;
   known := found;
   if not known then return; end if;
-  if offered_ms is not null then handed := sluice.handed_since(in_worker, pools, at - offered_ms * interval '1 ms'); end if;
+  if offered_ms is not null then handed := array(select sluice.handed_to(in_worker, at - offered_ms * interval '1 ms' - interval '1 s')); end if;
 
   select * into lead from sluice.leader;
   if may_lead and (lead.worker = in_worker or lead.until <= at) then

@@ -93,18 +93,17 @@ export class Listener implements Service {
     this.#client = client
     const ended = new Promise<void>((resolve) => client.once('end', () => resolve()))
     const echo = `echo:${randomUUID()}`
-    const own = `sluice_${randomUUID().replaceAll('-', '')}`
     let heard: () => void = () => {}
     const echoed = new Promise<void>((resolve) => {
       heard = resolve
     })
     client.on('notification', ({ channel, payload }) => {
-      if (channel === own) return onOwnMessage(payload ?? '')
+      if (channel !== 'sluice') return onOwnMessage(payload ?? '')
       // Only the echo proves it, however late it is: behind a pooler, what somebody else says just then may come with the answer to LISTEN, and nothing after it.
       if (payload === echo) {
         this.hears = true
         heard()
-        void this.#openOwn(client, own)
+        void this.#openOwn(client)
       } else if (payload && !payload.startsWith('echo:')) onMessage(payload)
     })
     await client.query('listen sluice')
@@ -116,15 +115,20 @@ export class Listener implements Service {
   }
 
   /** Only on a connection that hears: behind a pooler what is set here would stay with somebody else. */
-  async #openOwn(client: pg.Client, name: string): Promise<void> {
-    const ask = async (text: string): Promise<unknown> => {
-      const answer = await client.query<unknown[]>({ text, rowMode: 'array' }).catch(() => undefined)
-      return answer?.rows[0]?.[0]
+  async #openOwn(client: pg.Client): Promise<void> {
+    let last: Promise<unknown> = Promise.resolve()
+    const ask = (text: string): Promise<unknown> => {
+      const asked = last.then(() => client.query<unknown[]>({ text, rowMode: 'array' }))
+      last = asked.then(
+        ({ rows }) => rows[0]?.[0],
+        () => undefined,
+      )
+      return last
     }
-    await ask(`listen ${name}`)
+    const name = await ask('select sluice.listen_own()')
     // Not by a farewell: whoever is asked to leave may not answer either.
     const renew = (): void => void (client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy()
-    this.#options.onHears({ name, ask, renew })
+    if (typeof name === 'string') this.#options.onHears({ name, ask, renew })
   }
 
   #judge(echo: string, echoed: Promise<void>): void {

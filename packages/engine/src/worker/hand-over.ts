@@ -52,12 +52,11 @@ const withdrawText = 'select pg_advisory_unlock_all()'
 /** What was handed over when the heartbeat looked has arrived by then. */
 const onTheWayMs = 250
 const lastLookMs = 1_000
-/** A connection that does not answer for so long is made anew. */
-const answerMsMax = 2_000
 
 export class HandOver {
   readonly #options: HandOverOptions
-  /** Of the connection that listens now, once the database knows it, and the number of its lock. */
+  #listening: OwnChannel | undefined
+  /** The same, once the database knows it, and the number of its lock. */
   #channel: OwnChannel | undefined
   #number = 0
   #offered = false
@@ -80,32 +79,39 @@ export class HandOver {
 
   /** There is a connection that hears. The one before is gone, and with it all that was offered there. */
   async open(channel: OwnChannel): Promise<void> {
-    const { database, worker } = this.#options
     this.close()
-    if (this.#takes.length === 0) return
-    try {
-      const [row] = await database.send<[number]>(database.hot, channelStatement, [worker(), channel.name, this.#takes])
-      if (!row) return
-      this.#number = row[0]
-      this.#channel = channel
-      this.offer()
-    } catch {
-      // The server is away: the next connection tries again.
-    }
+    this.#listening = channel
+    await this.#register()
   }
 
   close(): void {
+    this.#listening = undefined
     this.#channel = undefined
     this.#offered = false
     this.#openUntilMs = Math.min(this.#openUntilMs, this.#options.clock.monotonic())
   }
 
-  /** The process has a new row: whoever read the old one finds it gone. */
+  /** The process has a new row, in which nobody finds its channel yet. */
   async rejoin(): Promise<void> {
-    if (this.#channel) await this.open(this.#channel)
+    const channel = this.#listening
+    if (!channel) return
+    void channel.ask(withdrawText)
+    await this.open(channel)
   }
 
-  /** Without waiting for anybody: while it waits, the connection hears nothing. Whoever is just looking at the lock keeps it from us; then the next idle time is another chance. */
+  /** Tells the database where this process can be reached. If it does not get there, the next heartbeat tries again. */
+  async #register(): Promise<void> {
+    const { database, worker } = this.#options
+    const [channel, id] = [this.#listening, worker()]
+    if (!channel || this.#takes.length === 0) return
+    const answer = await database.send<[number]>(database.hot, channelStatement, [id, channel.name, this.#takes]).catch(() => [])
+    if (!answer[0] || this.#listening !== channel || id !== worker()) return
+    this.#number = answer[0][0]
+    this.#channel = channel
+    this.offer()
+  }
+
+  /** Without waiting for anybody: while it waits, the connection hears nothing. Whoever is just looking at the lock keeps it from us; then the next heartbeat is another chance. */
   offer(): void {
     const { gate, clock, isIdle } = this.#options
     const channel = this.#channel
@@ -115,30 +121,29 @@ export class HandOver {
     this.#unconfirmedMs ??= clock.monotonic()
     gate.mayHold()
     void channel.ask(offerText(this.#number)).then((got) => {
-      if (got === true || this.#channel !== channel || !this.#offered) return
-      this.#offered = false
-      this.#openUntilMs = clock.monotonic()
+      if (got !== true && this.#channel === channel) this.#isWithdrawn()
     })
   }
 
-  /** Answers when nothing more is handed over. Both texts travel on one connection, in their order. */
-  async withdraw(): Promise<void> {
+  /** Both texts travel on one connection, in their order. Until it is answered something may still be handed over, and is taken. */
+  withdraw(): void {
     const channel = this.#channel
     if (!this.#offered || !channel) return
-    const { clock } = this.#options
     this.#offered = false
-    const over = new AbortController()
-    const silent = pause(clock, answerMsMax, over.signal).then(() => undefined)
-    const answered = await Promise.race([channel.ask(withdrawText), silent])
-    over.abort()
-    if (answered === undefined) channel.renew()
-    if (!this.#offered) this.#openUntilMs = clock.monotonic()
+    void channel.ask(withdrawText).then(() => {
+      if (!this.#offered) this.#isWithdrawn()
+    })
+  }
+
+  #isWithdrawn(): void {
+    this.#offered = false
+    this.#openUntilMs = this.#options.clock.monotonic()
   }
 
   /** Hands back what the table says this process holds and it does not know. Nothing that was handed over until then has a fence above that of the audit. */
   async audit(): Promise<void> {
     const { database, held, worker, log } = this.#options
-    await this.withdraw()
+    this.withdraw()
     const { jobs, fence } = await auditWorker(database, worker(), held.ids())
     this.#voidUntil = fence
     if (jobs > 0) log.warn('lost claims handed back', { jobs })
@@ -173,9 +178,9 @@ export class HandOver {
 
   #accept(to: number, pool: string, claim: Claim): void {
     const { gate, worker, trusted } = this.#options
-    if (to !== worker() || claim.fence <= this.#voidUntil) return
-    if (trusted()) this.#take(pool, claim)
-    else gate.auditDue = true // it may belong to somebody else by now
+    if (to !== worker()) return
+    if (trusted() && claim.fence > this.#voidUntil) this.#take(pool, claim)
+    else gate.auditDue = true // it belongs to somebody else by now, or else it goes back
   }
 
   /** Two may come at once: whoever has no slot for the second gives it back, for others may have one. */
@@ -193,7 +198,7 @@ export class HandOver {
     return this.#unconfirmedMs === undefined ? null : this.#options.clock.monotonic() - this.#unconfirmedMs
   }
 
-  /** Jobs that this process is said to run. One that is neither held nor ever came, in two looks, is lost. */
+  /** After each heartbeat. A job that was handed over and is neither held nor ever came, in two looks, is lost. */
   confirm(jobs: readonly number[], sentMs: number): void {
     const { gate, clock, held, beatNow, lookAgain } = this.#options
     const missing = jobs.filter((job) => !held.has(job) && !this.#received.has(job))
@@ -205,9 +210,12 @@ export class HandOver {
     } else if (!lost) clock.after(onTheWayMs, beatNow)
     else {
       gate.auditDue = true
-      this.#channel?.renew()
+      this.#listening?.renew()
+      this.close()
       lookAgain()
     }
+    if (this.#listening && !this.#channel) void this.#register()
+    else this.offer()
   }
 }
 

@@ -68,7 +68,7 @@ export class Worker implements Service {
     const { clock, leaseMs, trusted, log } = options
     this.#options = options
     const onClosed = (): void => {
-      this.#held.noneOnTheWay()
+      if (this.handOver.offeredMs() === null) this.#held.noneOnTheWay()
       this.#tellIfEnded()
     }
     this.#gate = new ClaimGate(clock, leaseMs, () => this.handOver.audit(), onClosed)
@@ -160,7 +160,7 @@ export class Worker implements Service {
   }
 
   cancel(id: number): void {
-    this.#held.cancel(id, this.#gate.claiming)
+    this.#held.cancel(id, this.#gate.claiming || this.handOver.offeredMs() !== null)
   }
 
   /** After a reconnect, claims whose answer got lost must be handed back before new ones are made. */
@@ -238,7 +238,7 @@ export class Worker implements Service {
       return false
     })
     if (wasIdle && mine.length > 0) this.#options.onBusy()
-    if (wasIdle && claims.length > 0) setImmediate(() => void this.handOver.withdraw()) // they start first
+    if (wasIdle && claims.length > 0) setImmediate(() => this.handOver.withdraw()) // they start first
     return mine
   }
 
