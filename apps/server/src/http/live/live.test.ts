@@ -26,7 +26,7 @@ test('[O-04] a thousand browsers cost one LISTEN connection, and all of them hea
   await scene.post('/api/jobs', { kind: 'idle' })
   await Promise.all(streams.map((stream) => stream.next('jobs')))
   const { rows } = await client.query(
-    `select count(*)::int as n from pg_stat_activity where datname = current_database() and query ilike 'listen%'`,
+    `select count(*)::int as n from pg_stat_activity where datname = current_database() and application_name = 'sluice listen'`,
   )
   expect(rows).toEqual([{ n: 1 }])
   for (const stream of streams) stream.close()
