@@ -95,12 +95,21 @@ export function makeEvent<Schema extends z.ZodType>(name: string, definition: Ev
   return event
 }
 
+/** In plain JavaScript anything may come: an event that was not called, a job. */
+export function nameOfEvent(request: EventRequest): string {
+  const event: unknown = (request as EventRequest | undefined)?.event
+  if (typeof event === 'string') return event
+  if (typeof event === 'function' && 'eventName' in event && 'check' in event) return String(event.eventName)
+  const problem = 'is nothing to publish; call an event, as in closed({ study }), or give { event, payload }'
+  throw new SluiceError('INVALID_OPTION', { field: 'event', problem })
+}
+
 export function encodeEvent(
   request: EventRequest,
   limits: { payloadBytesMax: number },
   origin?: Origin | Pick<Origin, 'trace'>,
 ): EncodedEvent {
-  const event = typeof request.event === 'string' ? request.event : request.event.eventName
+  const event = nameOfEvent(request)
   if (!isStorable(event)) throw new SluiceError('UNKNOWN_EVENT', { event })
   const payload = encodePayload(event, request.payload, limits.payloadBytesMax)
   // Checked as the subscribers will get it: a Date passes its schema here and comes back as text.

@@ -202,3 +202,12 @@ test('[E-17] a cycle of subscriptions is bounded, and its end is visible', async
     code: 'SL006',
   })
 })
+
+test('[E-17] what is no event is not published, and the error says what to do', async ({ engines }) => {
+  const engine = engines()
+  for (const given of [() => {}, { payload: {} }, { kind: 'mail', payload: {} }, undefined])
+    await expect(engine.publish(given as never)).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      message: expect.stringMatching(/is nothing to publish; call an event/),
+    })
+})

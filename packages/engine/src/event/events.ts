@@ -7,7 +7,7 @@ import { explainConnect } from '../postgres/connect.ts'
 import type { Observer } from '../support/fact.ts'
 import { checkOptions } from '../support/options.ts'
 import { startSending, withSending } from '../support/trace.ts'
-import { type EventRequest, encodeEvent } from './event.ts'
+import { type EventRequest, encodeEvent, nameOfEvent } from './event.ts'
 import { type EventPage, findEvent, listEvents, type PublishedEvent, publishOn } from './event-store.ts'
 
 /** A database that is migrated, and its limit. */
@@ -33,7 +33,7 @@ export class Events {
   async publish(request: EventRequest, options?: PublishOptions): Promise<{ id: number }> {
     const client = clientOf('publish', options)
     const { on, payloadBytesMax } = await this.#ready()
-    const name = typeof request.event === 'string' ? request.event : request.event.eventName
+    const name = nameOfEvent(request)
     const sending = startSending('publish', name, 1)
     const publish = async (): Promise<number[]> => {
       const encoded = encodeEvent(request, { payloadBytesMax }, { trace: sending?.trace })

@@ -143,6 +143,8 @@ function kindOf(request: JobRequest): string {
     throw new SluiceError('UNKNOWN_KIND', { kind })
   }
   if (typeof kind === 'function' && 'kindName' in kind && 'check' in kind) return String(kind.kindName)
+  if (typeof kind === 'function' && 'kindName' in kind)
+    throw new SluiceError('INVALID_OPTION', { field: 'job', problem: `is a run and no job; start it: engine.runs.start(…)` })
   const problem = 'is no request for a job; call its kind, as in send({ to }), or give { kind, payload }'
   throw new SluiceError('INVALID_OPTION', { field: 'job', problem })
 }

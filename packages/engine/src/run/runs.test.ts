@@ -221,3 +221,18 @@ test('[E-15] the plan and the finalizer of a run are no jobs of their own', asyn
   }
   expect((await client.query('select from sluice.job')).rowCount).toBe(0)
 })
+
+test('[E-15] what is no run is not started, and a run is no job: each error says what to do', async ({ engines }) => {
+  const collect = defineRun('collect', { plan: () => done() })
+  const engine = engines({ runs: [collect] })
+  const start = (given: unknown) => engine.runs.start(given as ReturnType<typeof collect>)
+  await expect(start(collect)).rejects.toMatchObject({ code: 'INVALID_OPTION', message: expect.stringMatching(/call a run/) })
+  await expect(start({ payload: {} })).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+    message: expect.stringMatching(/call a run/),
+  })
+  await expect(engine.enqueue(collect({}) as never)).rejects.toMatchObject({
+    code: 'INVALID_OPTION',
+    message: expect.stringMatching(/is a run and no job; start it: engine\.runs\.start/),
+  })
+})

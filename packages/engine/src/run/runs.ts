@@ -71,6 +71,12 @@ export class Runs {
   /** One of a kind and owner at a time: a second start is refused and names the one that is under way. */
   async start({ kind, payload, owner }: RunRequest, options: StartOptions = {}): Promise<Run> {
     checkOptions('runs.start', options, ['trigger', 'client', 'trace'])
+    // In plain JavaScript anything may come: a run that was not called has no kind.
+    if (typeof kind !== 'string' && typeof (kind as { kindName?: unknown } | undefined)?.kindName !== 'string')
+      throw new SluiceError('INVALID_OPTION', {
+        field: 'run',
+        problem: 'is nothing to start; call a run, as in collect({ user }), or give { kind, payload }',
+      })
     const on = await this.#on()
     const client = checkClient(options.client) ?? on.pool
     if (typeof kind === 'string') this.#kinds.get(kind)?.check(payload ?? {})
