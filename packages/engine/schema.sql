@@ -1424,6 +1424,8 @@ AS $function$ select kind || case when key is not null then '/' || key
 CREATE OR REPLACE FUNCTION sluice.discard(ids bigint[])
  RETURNS integer
  LANGUAGE sql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
 AS $function$ select sluice.retire(array(select j.id from sluice.job j where j.id = any(ids) and j.state = 'failed' order by j.id for update), 'failed', null) $function$;
 
 CREATE OR REPLACE FUNCTION sluice.due_schedules(in_term bigint, batch integer, OUT leads boolean, OUT now_ms double precision, OUT next_ms double precision, OUT due jsonb)
@@ -1613,6 +1615,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION sluice.enqueue_handed(in_kind text, in_payload jsonb, in_trace text)
  RETURNS bigint
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
  SET plan_cache_mode TO 'force_generic_plan'
  SET lock_timeout TO '100ms'
 AS $function$
@@ -1888,6 +1892,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION sluice.enqueue_scheduled(s sluice.schedule, fires timestamp with time zone[], starts timestamp with time zone[], OUT jobs bigint[], OUT existing integer[], OUT pools text[], OUT held bigint)
  RETURNS record
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
 AS $function$
 declare
   live sluice.job_state := (select j.state from sluice.job j where j.id = s.last_job and j.state <> 'failed');
@@ -1962,6 +1968,8 @@ CREATE OR REPLACE FUNCTION sluice.handed_to(in_worker bigint, since timestamp wi
  RETURNS SETOF bigint
  LANGUAGE sql
  STABLE
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
 AS $function$
   select j.id from sluice.job j
   where j.handed = in_worker and j.created_at > since and j.worker = in_worker and j.state = 'running' and j.started_at = j.created_at $function$;
@@ -2838,6 +2846,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION sluice.prune_runs(in_term bigint, keep_days integer, batch integer)
  RETURNS integer
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
 AS $function$
 declare
   old bigint[];
@@ -2855,6 +2865,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION sluice.publish(type text, payload jsonb DEFAULT '{}'::jsonb, owner text DEFAULT NULL::text, cause bigint DEFAULT NULL::bigint, job bigint DEFAULT NULL::bigint, trace text DEFAULT NULL::text)
  RETURNS bigint
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
 AS $function$
 #variable_conflict use_column
 declare
@@ -3563,6 +3575,8 @@ AS $function$
 CREATE OR REPLACE FUNCTION sluice.start_run(in_kind text, in_owner text, in_payload jsonb, in_trigger text, in_finalizer text, options jsonb, OUT id bigint, OUT created boolean)
  RETURNS record
  LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
 AS $function$
 #variable_conflict use_column
 declare

@@ -46,6 +46,7 @@ create type sluice.run_end as (run bigint, state sluice.job_state, jobs bigint[]
 create function sluice.start_run(in_kind text, in_owner text, in_payload jsonb, in_trigger text, in_finalizer text, options jsonb,
   out id bigint, out created boolean)
 language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 declare
@@ -267,6 +268,7 @@ end $$;
 -- Runs past keeping go, with their keys; those that still have a job somebody may retry stay. Answers how many went.
 create function sluice.prune_runs(in_term bigint, keep_days integer, batch integer) returns integer
 language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   old bigint[];

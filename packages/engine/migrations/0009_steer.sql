@@ -72,6 +72,7 @@ end $$;
 -- Gives up on failed jobs: they leave for the ledger as failed.
 create function sluice.discard(ids bigint[]) returns integer
 language sql
+  set enable_seqscan = off set enable_bitmapscan = off
 as $$ select sluice.retire(array(select j.id from sluice.job j where j.id = any(ids) and j.state = 'failed' order by j.id for update), 'failed', null) $$;
 
 -- Since when: a second pause only changes the reason.

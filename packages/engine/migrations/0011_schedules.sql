@@ -85,6 +85,7 @@ end $$;
 create function sluice.enqueue_scheduled(s sluice.schedule, fires timestamptz[], starts timestamptz[], out jobs bigint[], out existing integer[],
   out pools text[], out held bigint)
 language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
   live sluice.job_state := (select j.state from sluice.job j where j.id = s.last_job and j.state <> 'failed');

@@ -101,6 +101,7 @@ end $$;
 create function sluice.publish(type text, payload jsonb default '{}', owner text default null, cause bigint default null, job bigint default null,
   trace text default null) returns bigint
 language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off
 as $$
 #variable_conflict use_column
 declare

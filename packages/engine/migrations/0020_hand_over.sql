@@ -17,6 +17,7 @@ end $$;
 -- Jobs that were handed to a process since then and that it has not settled.
 create function sluice.handed_to(in_worker bigint, since timestamptz) returns setof bigint
 language sql stable
+  set enable_seqscan = off set enable_bitmapscan = off
 as $$
   select j.id from sluice.job j
   where j.handed = in_worker and j.created_at > since and j.worker = in_worker and j.state = 'running' and j.started_at = j.created_at $$;
@@ -24,7 +25,7 @@ as $$
 -- A lone job, born as the claim of an idle process. Answers nothing when there is none, or when the job or its kind is not plain; then it goes the usual way.
 create function sluice.enqueue_handed(in_kind text, in_payload jsonb, in_trace text) returns bigint
 language plpgsql
-  set plan_cache_mode = force_generic_plan set lock_timeout = '100ms'      -- whoever has the key may keep it for long, and the process should not wait with us
+  set enable_seqscan = off set enable_bitmapscan = off set plan_cache_mode = force_generic_plan set lock_timeout = '100ms'      -- whoever has the key may keep it for long, and the process should not wait with us
 as $$
 #variable_conflict use_column
 declare
