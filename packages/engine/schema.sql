@@ -3748,29 +3748,28 @@ AS $function$
 #variable_conflict use_column
 declare
   at timestamptz := sluice.now();
-  k record;
   ids bigint[];
 begin
-  -- The planner is not held by the hand here: nothing below reads a table that grows.
-  select kind.*, s.payload_bytes_max * 6 as bytes_max, s.payload_bytes_max, sluice.rank(at, kind.priority, s.priority_step_ms) as rank,
-         case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused'::sluice.job_state end as shelf
-  into k
-  from sluice.kind, sluice.setting s
-  where kind.name = in_kind and kind.unique_for is null and kind.lane is null and kind.asks = '{}' and coalesce(kind.dedupe, 'keep') = 'keep';
-  if not found then return null; end if;
+  -- One statement, because each that is begun costs as much as two jobs. The planner is not held by the hand: nothing here reads a table that grows.
   with fresh as (
     insert into sluice.job as j (kind, pool, cost, state, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
     select in_kind, k.pool, k.cost, coalesce(k.shelf, 'ready'), k.shelf, k.priority, k.rank, x.payload,
            case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, x.body) end, k.max_attempts, at, in_trace
-    from (select e.value as payload, case when k.dedupe is not null then e.value::text end as body,      -- made once, and only where it is needed
-                 case when pg_column_size(e.value) > k.bytes_max
-                      then sluice.refuse('SL003', format('payload of a %s job is over the limit of %s bytes', in_kind, k.payload_bytes_max),
-                                         'Store the data elsewhere and enqueue a reference to it.') end as refused
-          from jsonb_array_elements(payloads) as e offset 0) x
-    where x.refused is null
+    from (select kind.pool, kind.cost, kind.priority, kind.dedupe, kind.max_attempts, s.payload_bytes_max * 6 as bytes_max,      -- as in enqueue_many
+                 sluice.rank(at, kind.priority, s.priority_step_ms) as rank,
+                 case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused'::sluice.job_state end as shelf
+          from sluice.kind, sluice.setting s
+          where kind.name = in_kind and kind.unique_for is null and kind.lane is null and kind.asks = '{}' and coalesce(kind.dedupe, 'keep') = 'keep'
+          offset 0) k
+    cross join lateral (select e.value as payload, case when k.dedupe is not null then e.value::text end as body      -- made once, and only where it is needed
+                        from jsonb_array_elements(payloads) as e offset 0) x
+    where pg_column_size(x.payload) <= k.bytes_max
     returning j.id)
   select array_agg(id) into ids from fresh;
-  if wake and k.shelf is null then perform pg_notify('sluice', 'ready:' || k.pool); end if;
+  if cardinality(ids) < jsonb_array_length(payloads) then raise unique_violation; end if;      -- one is too large: none is stored, and the long way says which
+  if wake then
+    perform pg_notify('sluice', 'ready:' || kind.pool) from sluice.kind where kind.name = in_kind;      -- for jobs that are paused it wakes in vain
+  end if;
   return ids;
 exception when unique_violation or lock_not_available or deadlock_detected then
   return null;

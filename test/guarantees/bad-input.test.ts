@@ -128,6 +128,9 @@ test('plain SQL is refused in codes of its own that say what to do', async ({ en
     [`sluice.enqueue('note', max_attempts => 0)`, 'SL002', /./],
     [`sluice.enqueue('note', run_at => now(), delay => '1s')`, 'SL002', /./],
     [`sluice.enqueue('note', jsonb_build_object('text', repeat('x', 262144)))`, 'SL003', /reference/],
+    [`sluice.enqueue_alike('note', jsonb_build_array('{}'::jsonb, repeat('x', 6 * 262144)), true)`, 'SL003', /reference/],
+    [`sluice.enqueue_alike('note', jsonb_build_array(repeat('x', 6 * 262144)), true)`, 'SL003', /reference/],
+    [`sluice.enqueue_alike('nobody.knows', '[{}]', true)`, 'SL001', /correct the name/],
   ]
   for (const [call, code, hint] of calls)
     await expect(client.query(`select ${call}`), call).rejects.toMatchObject({ code, hint: expect.stringMatching(hint) })
