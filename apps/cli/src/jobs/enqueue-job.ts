@@ -6,6 +6,7 @@ import type { AnyKind, Engine, Job, JobOptions } from '@sluice/engine'
 import { loadModules, ping } from '@sluice/server'
 import { CommandError, exit } from '../session/exit.ts'
 import { follow } from '../session/follow.ts'
+import { withMeantKind } from '../session/meant-kind.ts'
 import { readPayload } from '../session/payload.ts'
 import type { Session } from '../session/session.ts'
 import { tellIfNobody } from '../session/tell-if-nobody.ts'
@@ -24,7 +25,8 @@ export async function enqueueJob({ session, args: [name = ''], options }: Call):
   const kind = kinds.find(({ kindName }) => kindName === name)
   session.stopsInOrder = options['wait'] === true // before there is a job: whoever interrupts is told that it goes on
   const wishes = jobOptions(options)
-  const { id, created } = await engine.enqueue(kind ? kind(payload, wishes) : { kind: name, payload, options: wishes })
+  const request = kind ? kind(payload, wishes) : { kind: name, payload, options: wishes }
+  const { id, created } = await withMeantKind(engine, name, engine.enqueue(request))
   if (options['wait'] !== true) {
     session.output.answer({ id, created }, () =>
       created ? `Job ${id} is enqueued.` : `Job ${id} with the same key is live already.`,

@@ -35,6 +35,18 @@ describe('[O-06] sluice jobs enqueue', () => {
     expect([bad.code, JSON.parse(bad.out)]).toMatchObject([1, { id: 2, state: 'failed', created: true }])
   })
 
+  test('[O-06] a typing error in the name of a kind gets the name that may be meant', async ({ sluice, works }) => {
+    await works()
+    const calls: [words: string[], said: RegExp][] = [
+      [['jobs', 'enqueue', 'ordre', '-p', '{"id":1}'], /There is no kind "ordre"\. Did you mean order\?/],
+      [['runs', 'start', 'sluice.pign'], /There is no kind "sluice\.pign"\. Did you mean sluice\.ping\?/],
+      [['kinds', 'pause', 'brokne'], /There is no kind "brokne"\. Did you mean broken\?/],
+      [['jobs', 'enqueue', 'something.else'], /There is no kind "something\.else"\. .*sluice kinds list/],
+    ]
+    for (const [words, said] of calls)
+      expect(await sluice(words), words.join(' ')).toMatchObject({ code: 3, out: '', err: expect.stringMatching(said) })
+  })
+
   test('[O-06] warns when nobody is there to run the job, and is silent when somebody is', async ({
     sluice,
     start,

@@ -2,8 +2,8 @@
  * Kinds: which are known, which stand still, and how to change that. A kind that nobody registered is not paused by a typing error.
  */
 import type { Engine, SeenKind } from '@sluice/engine'
-import { CommandError, exit } from '../session/exit.ts'
 import { answerList } from '../session/listing.ts'
+import { unknownKind } from '../session/meant-kind.ts'
 import type { Call } from '../session/tree.ts'
 import type { Column } from '../terminal/table.ts'
 
@@ -45,10 +45,5 @@ export async function resumeKind({ session, args: [name = ''] }: Call): Promise<
 
 async function mustExist(engine: Engine, name: string): Promise<void> {
   const kinds = await engine.inspect.kinds()
-  if (!kinds.some((kind) => kind.name === name))
-    throw new CommandError(
-      exit.notFound,
-      'UNKNOWN_KIND',
-      `There is no kind "${name}". \`sluice kinds list\` shows those that processes registered.`,
-    )
+  if (!kinds.some((kind) => kind.name === name)) throw await unknownKind(engine, name)
 }

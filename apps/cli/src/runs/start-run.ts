@@ -5,6 +5,7 @@ import type { Engine, Run } from '@sluice/engine'
 import { loadModules } from '@sluice/server'
 import { CommandError, exit } from '../session/exit.ts'
 import { follow } from '../session/follow.ts'
+import { withMeantKind } from '../session/meant-kind.ts'
 import { readPayload } from '../session/payload.ts'
 import type { Session } from '../session/session.ts'
 import { tellIfNobody } from '../session/tell-if-nobody.ts'
@@ -27,7 +28,7 @@ export async function startRun({ session, args: [name = ''], options }: Call): P
       ? { kind, payload, ...(owner === undefined ? {} : { owner }) }
       : kind(payload, owner === undefined ? {} : { owner })
   session.stopsInOrder = options['wait'] === true // before there is a run: whoever interrupts is told that it goes on
-  const run = await engine.runs.start(request, { trigger: 'command line' })
+  const run = await withMeantKind(engine, name, engine.runs.start(request, { trigger: 'command line' }))
   if (options['wait'] !== true) {
     session.output.answer(run, () => `Run ${run.id} is started.`)
     await tellIfNobody(session, engine, run.rootJob)
