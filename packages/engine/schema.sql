@@ -3420,7 +3420,11 @@ begin
   -- Lock, then look: a cancel that commits while this waits for it must be seen by all parts of the statement below, or none would take the job.
   perform from sluice.job j where j.id = any(ids) order by j.id for update;
   with u as materialized (
-    select * from unnest(ids, fences, outcomes, delays_ms, run_ats, errors, refunds) as u(id, fence, outcome, delay_ms, run_at, error, refund)),
+    select v.id, v.fence, v.outcome, v.error, v.refund,
+           -- A snooze uses up no attempt: until a time that has passed it would go round and round, so it takes a second.
+           case when v.outcome = 'snooze' and coalesce(v.run_at, at + v.delay_ms * interval '1 ms') <= at then at + interval '1 s'
+                else coalesce(v.run_at, at + v.delay_ms * interval '1 ms') end as due
+    from unnest(ids, fences, outcomes, delays_ms, run_ats, errors, refunds) as v(id, fence, outcome, delay_ms, run_at, error, refund)),
   gone as (
     delete from sluice.job j
     using u
@@ -3438,14 +3442,13 @@ begin
     update sluice.job j
     set (state, shelf) = (select v.state, sluice.shelf_of(v.state)
                           from (values (case when u.outcome = 'failed' then 'failed'
-                                             when u.outcome = 'handed back' or coalesce(u.run_at, at + u.delay_ms * interval '1 ms') <= at
+                                             when u.outcome = 'handed back' or u.due <= at
                                              then 'ready' else 'scheduled' end::sluice.job_state)) as v(state)),
         fence = j.fence + 1,
         worker = null,
         attempt = j.attempt - (u.outcome in ('snooze', 'handed back'))::int,
-        run_at = case when u.outcome in ('retry', 'snooze') and coalesce(u.run_at, at + u.delay_ms * interval '1 ms') > at
-                      then coalesce(u.run_at, at + u.delay_ms * interval '1 ms') end,
-        rank = case when u.outcome in ('retry', 'snooze') then sluice.rank(coalesce(u.run_at, at + u.delay_ms * interval '1 ms'), j.priority, step) else j.rank end,
+        run_at = case when u.outcome in ('retry', 'snooze') and u.due > at then u.due end,
+        rank = case when u.outcome in ('retry', 'snooze') then sluice.rank(u.due, j.priority, step) else j.rank end,
         error = coalesce(u.error, j.error),
         fingerprint = case when u.outcome = 'failed' then sluice.error_fingerprint(j.kind, coalesce(u.error, j.error)) end
     from u

@@ -107,6 +107,16 @@ describe('nobody answers', () => {
     await expectRefusals(`postgresql://127.0.0.1:${door.port}/app`, 'DATABASE_UNREACHABLE', /host, port/)
   })
 
+  test('in TLS', () => {
+    const error = new Error('The server does not support SSL connections')
+    expect(explainConnect(error)).toMatchObject({ code: 'DATABASE_REFUSED', message: expect.stringMatching(/Switch TLS on/) })
+  })
+
+  test('and is told so once', () => {
+    const told = explainConnect(new Error('timeout expired'))
+    expect(explainConnect(told)).toBe(told)
+  })
+
   test('in time', () => {
     for (const words of ['timeout expired', 'timeout exceeded when trying to connect'])
       expect(explainConnect(new Error(words))).toMatchObject({ code: 'DATABASE_UNREACHABLE' })
@@ -150,7 +160,7 @@ describe('the server says no', () => {
     expectRefusals(as('sluice', '', 'nowhere'), 'DATABASE_REFUSED', /"nowhere" does not exist.*database name/))
 
   test('to a role that may not make the schema', () =>
-    expectRefusals(as('stranger', 'right'), 'DATABASE_REFUSED', /permission denied/))
+    expectRefusals(as('stranger', 'right'), 'DATABASE_REFUSED', /permission denied.*Give the role this right/))
 })
 
 describe('the database is there and not usable', () => {

@@ -76,6 +76,8 @@ const requests: [mistake: string, request: unknown, code: ErrorCode, names: RegE
   ['no attempts', note({}, { attempts: 0 }), 'INVALID_OPTION', /attempts/],
   ['an unknown dedupe mode', note({}, { dedupe: 'twice' as 'keep' }), 'INVALID_OPTION', /dedupe/],
   ['an unknown option', note({}, { prority: 1 } as object), 'INVALID_OPTION', /prority/],
+  ['an option beside the payload', { kind: 'note', payload: {}, delay: '1h' }, 'INVALID_OPTION', /job\.delay.*into `options`/],
+  ['an option beside that of a kind', { ...note({}), priority: 5 }, 'INVALID_OPTION', /job\.priority/],
 ]
 
 describe('a job is refused, and nothing is stored, for', () => {

@@ -39,7 +39,7 @@ import { Secrets } from './secret/secrets.ts'
 import { type EngineStatus, findProblems } from './status.ts'
 import { systemClock } from './support/clock.ts'
 import { SluiceError } from './support/errors.ts'
-import { checkId, checkOptions } from './support/options.ts'
+import { checkCount, checkId, checkIds, checkOptions } from './support/options.ts'
 
 /** What the last words may take after the grace, before connections are cut. */
 const goodbyeMs = 5_000
@@ -167,7 +167,9 @@ export class Engine implements Executor {
   }
 
   async failed(page: { after?: number; limit?: number } = {}): Promise<Job[]> {
-    return listFailed(await this.#looking(), { limit: 100, ...page })
+    checkOptions('failed', page, ['after', 'limit'])
+    const { after = 0, limit = 100 } = page
+    return listFailed(await this.#looking(), { after: checkId('job', after), limit: checkCount('limit', limit) })
   }
 
   async why(id: number): Promise<Explanation> {
@@ -186,11 +188,13 @@ export class Engine implements Executor {
   }
 
   async retry(ids: number | readonly number[]): Promise<Map<number, steer.RetryAnswer>> {
-    return steer.retryJobs(await this.#ready(), typeof ids === 'number' ? [ids] : ids)
+    const jobs = checkIds('job', ids)
+    return steer.retryJobs(await this.#ready(), jobs)
   }
 
   async discard(ids: number | readonly number[]): Promise<number> {
-    return steer.discardJobs(await this.#ready(), typeof ids === 'number' ? [ids] : ids)
+    const jobs = checkIds('job', ids)
+    return steer.discardJobs(await this.#ready(), jobs)
   }
 
   /** With a client of yours it holds if and only if you commit. */

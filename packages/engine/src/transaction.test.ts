@@ -57,6 +57,65 @@ test('[E-23] a handler that still runs while its process stops may read and enqu
   await expect(engine.query(sql`select 1`)).rejects.toMatchObject({ code: 'ENGINE_STOPPED' })
 })
 
+test.for([
+  'commit',
+  '  ROLLBACK',
+  'begin',
+  'start transaction read only',
+  '-- all of it\nend',
+  '/* now */ abort',
+  `prepare transaction 'x'`,
+  `set search_path to nowhere`,
+  `SET SESSION work_mem = '1GB'`,
+  'discard all',
+])('[E-09] %j is refused in a transaction that the engine lends, and nothing of it is stored', async (statement, { engines }) => {
+  const engine = engines({})
+  await engine.query(sql`create table note (text text)`)
+  const lent = engine.transaction(async (tx) => {
+    await tx.query(`insert into note values ('lost')`)
+    await tx.query(statement)
+  })
+  await expect(lent).rejects.toMatchObject({ code: 'TRANSACTION_NOT_YOURS' })
+  const { rows } = await engine.query(
+    sql`select text, current_setting('search_path') as path from note right join (values (1)) as one on true`,
+  )
+  expect(rows).toEqual([{ text: null, path: 'public' }])
+})
+
+test('[E-09] savepoints and local settings are the borrower’s own', async ({ engines }) => {
+  const engine = engines({})
+  await engine.query(sql`create table note (text text)`)
+  await engine.transaction(async (tx) => {
+    await tx.query(`set local search_path to public`)
+    await tx.query(`set constraints all deferred`)
+    await tx.query(`insert into note values ('kept')`)
+    await tx.query('savepoint before')
+    await expect(tx.query('insert into nowhere values (1)')).rejects.toMatchObject({ code: '42P01' })
+    await tx.query('rollback to before')
+    await tx.query('insert into note values ($1)', ['kept too'])
+  })
+  expect((await engine.query(sql`select text from note`)).rows).toEqual([{ text: 'kept' }, { text: 'kept too' }])
+})
+
+test.for([`insert into note values ('by itself'); commit`, `insert into note values ('by itself'); rollback; begin`])(
+  '[E-09] a write that ends its transaction in disguise fails, and what was to come of it does not: %j',
+  async (text, { engines }) => {
+    const sneaky = defineKind('sneaky', {
+      retry: once,
+      run: () => done({ write: (tx) => tx.query(text), next: [mail({ to: 'nobody' })] }),
+    })
+    const engine = engines({ kinds: [sneaky, mail] })
+    await engine.query(sql`create table note (text text)`)
+    await engine.start()
+    const { id } = await engine.enqueue(sneaky({}))
+    await eventually(async () => (await engine.find(id))?.state === 'failed')
+    expect(await engine.find(id)).toMatchObject({ error: { code: 'TRANSACTION_NOT_YOURS' } })
+    expect((await engine.query(sql`select kind from sluice.job union all select kind from sluice.job_ledger`)).rows).toEqual([
+      { kind: 'sneaky' },
+    ])
+  },
+)
+
 test('[E-09] a query that nobody waited for never lands in another transaction: it is waited for, or refused', async ({
   engines,
   client,

@@ -72,6 +72,7 @@ export const engineProblems: Readonly<Record<ErrorCode, ProblemRow>> = {
   },
   SECRET_UNREADABLE: mistake,
   TRANSACTION_OVER: { status: 500, title: 'The transaction is over' },
+  TRANSACTION_NOT_YOURS: mistake,
   UNKNOWN_RUN: { status: 404, title: 'No such run' },
   UNKNOWN_SECRET: { status: 404, title: 'No such secret' },
   HANDLER_TIMED_OUT: mistake,

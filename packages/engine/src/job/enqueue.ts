@@ -88,7 +88,11 @@ export function explainRefusal(error: unknown, requests: readonly EncodedRequest
   const message = error instanceof Error ? error.message : ''
   const kind = /"(.+)"/s.exec(message)?.[1] ?? requests[0]?.kind ?? ''
   if (state === 'SL001') return new SluiceError('UNKNOWN_KIND', { kind, ...placeOf(kind, requests, list) }, error)
-  if (state === 'SL002') return new SluiceError('INVALID_OPTION', { field: 'enqueue', problem: message }, error)
+  if (state === 'SL002') {
+    const { hint = '' } = error as { hint?: string }
+    const problem = hint === '' ? message : `${message}. ${hint.replace(/\.$/, '')}`
+    return new SluiceError('INVALID_OPTION', { field: 'enqueue', problem, ...placeOf(kind, requests, list) }, error)
+  }
   if (state === 'SL003')
     return new SluiceError('PAYLOAD_TOO_LARGE', { kind, bytes: 'too many', limit: /\d+/.exec(message)?.[0] }, error)
   if (state === 'SL004') return new SluiceError('COST_NEVER_FITS', { kind, problem: message }, error)

@@ -62,9 +62,9 @@ export async function findJob(on: Executor, id: number): Promise<Job | undefined
   return rows[0]
 }
 
-export async function listFailed(on: Executor, page: { after?: number; limit: number }): Promise<Job[]> {
+export async function listFailed(on: Executor, page: { after: number; limit: number }): Promise<Job[]> {
   const { rows } = await on.query<Job>(
-    sql`${liveJobs} where shelf = 'failed' and id > ${page.after ?? 0} order by id limit ${page.limit}`,
+    sql`${liveJobs} where shelf = 'failed' and id > ${page.after} order by id limit ${page.limit}`,
   )
   return rows
 }

@@ -9,7 +9,15 @@ import { type Duration, toMs } from '../support/duration.ts'
 import { SluiceError } from '../support/errors.ts'
 import type { JobContext } from './context.ts'
 import type { Outcome } from './outcome.ts'
-import { type DedupeMode, dedupeModes, type JobOptions, type JobRequest, laneName, type RequestKind } from './request.ts'
+import {
+  checkParts,
+  type DedupeMode,
+  dedupeModes,
+  type JobOptions,
+  type JobRequest,
+  laneName,
+  type RequestKind,
+} from './request.ts'
 import { exponential, isRetryPolicy, type RetryPolicy } from './retry.ts'
 
 export interface KindDefinition<Schema extends z.ZodType, Services> {
@@ -87,7 +95,9 @@ const definitionSchema = z.strictObject({
 /** A kind that is only named is asked all the same if it is known here: what it refuses is refused now, and its lane and cost are its own. */
 export function askKind(request: JobRequest, kinds: ReadonlyMap<string, AnyKind>): JobRequest {
   const kind = typeof (request as JobRequest | undefined)?.kind === 'string' ? kinds.get(request.kind as string) : undefined
-  return kind ? kind(request.payload, request.options) : request
+  if (!kind) return request
+  checkParts(request)
+  return kind(request.payload, request.options)
 }
 
 export function defineKind<Schema extends z.ZodType = z.ZodObject, Services = unknown>(

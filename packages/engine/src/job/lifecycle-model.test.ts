@@ -117,7 +117,7 @@ class Model {
     else if (outcome === 'handed back') Object.assign(job, { state: 'ready', attempt: job.attempt - 1 })
     else {
       if (outcome === 'snooze') job.attempt--
-      this.#schedule(job, this.nowMs + delayS * 1_000)
+      this.#schedule(job, this.nowMs + (outcome === 'snooze' ? delayS || 1 : delayS) * 1_000)
     }
     this.release()
   }

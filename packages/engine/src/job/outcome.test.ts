@@ -57,6 +57,7 @@ test.each<() => Outcome>([
   () => snooze(Number.NaN),
   () => snooze(new Date(Number.NaN)),
   () => snooze(new Date(8.64e15)),
+  () => snooze(new Date(Date.UTC(2030, 0, 1) / 1_000)),
 ])('a delay that is none is refused where it is written (%#)', (make) => {
   expect(make).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }))
 })

@@ -10,6 +10,8 @@ import type { JobRequest } from './request.ts'
 
 /** Four digits of a year, as in a request. */
 const dateMsMax = Date.UTC(9999, 11, 31)
+/** The seconds of all times until 2286 are milliseconds of times before this. */
+const secondsForMs = 10_000_000_000
 
 export interface Done {
   readonly type: 'done'
@@ -79,6 +81,11 @@ export function retry(how: Duration | { after?: Duration; error?: unknown } = {}
 export function snooze(when: Duration | Date): Outcome {
   if (!(when instanceof Date)) return { type: 'snooze', afterMs: toMs(when, 'snooze') }
   if (!isDate(when)) throw new SluiceError('INVALID_OPTION', { field: 'snooze', problem: `${String(when)} is not usable` })
+  if (when.getTime() < secondsForMs)
+    throw new SluiceError('INVALID_OPTION', {
+      field: 'snooze',
+      problem: `${when.toISOString()} has long passed; a Date takes milliseconds, so seconds want to be multiplied by 1000`,
+    })
   return { type: 'snooze', until: when }
 }
 
@@ -90,6 +97,21 @@ export function fail(error: unknown): Outcome {
 /** No longer wanted. */
 export function cancel(reason?: string): Outcome {
   return { type: 'cancel', ...(reason === undefined ? {} : { reason }) }
+}
+
+/** What a handler returned. Nothing means done; what is no outcome is refused. */
+export function readOutcome(returned: unknown, kind: string): Outcome {
+  if (returned === undefined) return finished
+  if (isOutcome(returned)) return returned
+  throw new SluiceError('INVALID_OUTCOME', { kind, got: show(returned) })
+}
+
+function show(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? typeof value
+  } catch {
+    return typeof value
+  }
 }
 
 /** Outcomes may be written by hand, so their fields are looked at as well: nonsense must not reach the statement that ends the job. */

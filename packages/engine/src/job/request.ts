@@ -139,14 +139,28 @@ const plain = { pool: undefined, priority: undefined, delayed: false, laned: fal
 function kindOf(request: JobRequest): string {
   const kind: unknown = (request as JobRequest | undefined)?.kind
   if (typeof kind === 'string') {
-    if (isStorable(kind)) return kind
-    throw new SluiceError('UNKNOWN_KIND', { kind })
+    if (!isStorable(kind)) throw new SluiceError('UNKNOWN_KIND', { kind })
+    checkParts(request)
+    return kind
   }
-  if (typeof kind === 'function' && 'kindName' in kind && 'check' in kind) return String(kind.kindName)
+  if (typeof kind === 'function' && 'kindName' in kind && 'check' in kind) {
+    checkParts(request)
+    return String(kind.kindName)
+  }
   if (typeof kind === 'function' && 'kindName' in kind)
     throw new SluiceError('INVALID_OPTION', { field: 'job', problem: `is a run and no job; start it: engine.runs.start(…)` })
   const problem = 'is no request for a job; call its kind, as in send({ to }), or give { kind, payload }'
   throw new SluiceError('INVALID_OPTION', { field: 'job', problem })
+}
+
+/** A delay beside the payload would be forgotten, and the job would run at once. */
+export function checkParts(request: JobRequest): void {
+  for (const part in request)
+    if (part !== 'kind' && part !== 'payload' && part !== 'options' && part !== 'asked')
+      throw new SluiceError('INVALID_OPTION', {
+        field: `job.${part}`,
+        problem: 'is no part of a request; put what the job shall have into `options`: { kind, payload, options: { … } }',
+      })
 }
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair. */

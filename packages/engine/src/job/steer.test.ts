@@ -3,7 +3,8 @@ import { expect } from 'vitest'
 import { eventually, test } from '../../../../test/support/database.ts'
 import { createTestKit } from '../testing/test-kit.ts'
 import { defineKind } from './kind.ts'
-import { done, type Outcome } from './outcome.ts'
+import { done, fail, type Outcome } from './outcome.ts'
+import { once } from './retry.ts'
 
 test('[E-22] the reason of a cancel is kept with the job, whether it waited or ran', async ({ engines }) => {
   const slow = defineKind('slow', {
@@ -62,4 +63,23 @@ test('[E-22] a tree reaches all that came from a job, past those that are finish
   await kit.advance('1h')
   expect(await kit.drain()).toHaveLength(4)
   await kit.close()
+})
+
+test('[E-22] what is no number of a job is refused by whoever retries, discards or lists, and no other job is meant', async ({
+  engines,
+}) => {
+  const broken = defineKind('broken', { retry: once, run: () => fail('broken') })
+  const engine = engines({ kinds: [broken] })
+  await engine.start()
+  const jobs = await engine.enqueueMany([broken({}), broken({}), broken({})])
+  const failed = async () => (await engine.failed()).map(({ id }) => id)
+  await eventually(async () => (await failed()).length === 3)
+  const refused = { code: 'INVALID_OPTION' }
+  for (const ids of ['23', '2', null, [1.5], ['2'], { id: 2 }] as never[]) {
+    await expect(engine.retry(ids), JSON.stringify(ids)).rejects.toMatchObject(refused)
+    await expect(engine.discard(ids), JSON.stringify(ids)).rejects.toMatchObject(refused)
+  }
+  for (const page of [{ limit: 0 }, { limit: 'x' }, { after: 'x' }, { limt: 1 }] as never[])
+    await expect(engine.failed(page), JSON.stringify(page)).rejects.toMatchObject(refused)
+  expect(await failed()).toEqual(jobs.map(({ id }) => id))
 })

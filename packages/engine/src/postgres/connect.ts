@@ -19,12 +19,20 @@ export function checkUrl(database: string): string {
   return database
 }
 
+const notLetIn = 'Check user, password and database name'
+const rightMissing = 'Give the role this right, or let one that has it run `sluice migrate`'
+const noTls = 'Switch TLS on in the server, or leave out sslmode'
+
 export function explainConnect(error: unknown): unknown {
+  if (error instanceof SluiceError) return error
   const state = sqlState(error) ?? ''
   const reason = error instanceof Error ? error.message || state : String(error)
   // The driver itself says "SASL" when a password is asked for and none was given.
-  if (state.startsWith('28') || state === '3D000' || state === '42501' || reason.startsWith('SASL'))
-    return new SluiceError('DATABASE_REFUSED', { reason }, error)
+  if (state.startsWith('28') || state === '3D000' || reason.startsWith('SASL'))
+    return new SluiceError('DATABASE_REFUSED', { reason, advice: notLetIn }, error)
+  if (state === '42501') return new SluiceError('DATABASE_REFUSED', { reason, advice: rightMissing }, error)
+  if (reason === 'The server does not support SSL connections')
+    return new SluiceError('DATABASE_REFUSED', { reason: 'it does not speak TLS', advice: noTls }, error)
   if (state === '25006') return new SluiceError('DATABASE_READ_ONLY', {}, error)
   if (isConnectionLoss(error) || error instanceof AggregateError)
     return new SluiceError('DATABASE_UNREACHABLE', { reason }, error)

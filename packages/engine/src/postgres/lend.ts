@@ -3,6 +3,9 @@
  *
  * Its connection goes on to other transactions. A statement that nobody waited for would land in one of those and share its fate, so all that is under way is
  * waited for, and what comes later is refused. A statement that fails without anybody waiting for it fails the transaction, not the process.
+ *
+ * Whoever lends it commits it, together with the rest. So statements that would end it are refused, and so are those that would leave something behind on the
+ * connection; one that ended it in disguise, behind another or in a procedure, fails it.
  */
 import type pg from 'pg'
 import { SluiceError } from '../support/errors.ts'
@@ -13,8 +16,14 @@ export async function lend<T>(client: pg.ClientBase, use: (tx: TransactionClient
   let over = false
   const query = (...words: unknown[]): unknown => {
     if (over) return Promise.reject(new SluiceError('TRANSACTION_OVER'))
-    const answer: unknown = Reflect.apply(client.query, client, words)
-    if (!(answer instanceof Promise)) return answer
+    const refusal = refusalOf(words[0])
+    if (refusal) return Promise.reject(refusal)
+    const sent: unknown = Reflect.apply(client.query, client, words)
+    if (!(sent instanceof Promise)) return sent
+    const answer = sent.then((result: unknown) => {
+      if (client.getTransactionStatus() === 'I' || hasBegun(result)) throw notYours('a statement that ends it', endings)
+      return result
+    })
     underWay.add(answer)
     const answered = (): void => void underWay.delete(answer)
     answer.then(answered, answered)
@@ -29,4 +38,34 @@ export async function lend<T>(client: pg.ClientBase, use: (tx: TransactionClient
   } finally {
     over = true
   }
+}
+
+const comments = String.raw`(?:\s|--[^\n]*\n|/\*[^]*?\*/)*`
+const ending = new RegExp(
+  String.raw`^${comments}(begin|start\s+transaction|commit|end|abort|rollback(?!\s+(?:(?:work|transaction)\s+)?to\b)|prepare\s+transaction)\b`,
+  'i',
+)
+const staying = new RegExp(
+  String.raw`^${comments}(set\s+(?!local\b|constraints\b|transaction\b)\w+|discard|deallocate|listen)\b`,
+  'i',
+)
+const endings = 'the engine commits when you return and rolls back when you throw. Leave it out; savepoints are yours'
+const remains = 'it would outlive the transaction, on a connection that others get. Write "set local", or leave it out'
+
+function refusalOf(statement: unknown): SluiceError | undefined {
+  const text = typeof statement === 'string' ? statement : (statement as { text?: unknown } | undefined)?.text
+  if (typeof text !== 'string') return undefined
+  const end = ending.exec(text)?.[1]
+  if (end) return notYours(`"${end}"`, endings)
+  const rest = staying.exec(text)?.[1]
+  return rest ? notYours(`"${rest}"`, remains) : undefined
+}
+
+/** Several statements in one text: the transaction in which the last one ran may be another than that of the first. */
+function hasBegun(result: unknown): boolean {
+  return Array.isArray(result) && result.some(({ command }: { command?: unknown }) => command === 'BEGIN' || command === 'COMMIT')
+}
+
+function notYours(statement: string, problem: string): SluiceError {
+  return new SluiceError('TRANSACTION_NOT_YOURS', { statement, problem })
 }

@@ -37,7 +37,7 @@ describe('whatever was thrown becomes plain text', () => {
     ['null', null, 'null'],
     ['undefined', undefined, 'undefined'],
     ['a number', 42, '42'],
-    ['a bigint', 10n, '[object BigInt]'],
+    ['a bigint', 10n, '10'],
     ['a symbol', Symbol('x'), 'Symbol(x)'],
     ['a plain object', { status: 500 }, '{"status":500}'],
     ['a circular object', circular, '[object Object]'],
@@ -62,6 +62,20 @@ describe('whatever was thrown becomes plain text', () => {
     expect(stored).toEqual(JSON.parse(JSON.stringify(stored)))
     expect(stored.message).toEqual(expect.any(String))
   })
+})
+
+test('what brought an error about is kept behind it, once, and not without end', () => {
+  const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' })
+  expect(storeError(new TypeError('fetch failed', { cause: refused }))).toMatchObject({
+    message: 'fetch failed (because: connect ECONNREFUSED 127.0.0.1:1)',
+    code: 'ECONNREFUSED',
+  })
+  const all = new AggregateError([new Error('one'), 'two'], 'none worked')
+  expect(storeError(all).message).toBe('none worked (because: one; two)')
+  expect(storeError(new Error(`it said: ${refused.message}`, { cause: refused })).message).toBe(`it said: ${refused.message}`)
+  const circle = new Error('round')
+  circle.cause = new Error('and', { cause: circle })
+  expect(storeError(circle).message.length).toBeLessThan(200)
 })
 
 test('code and stack are kept, so that a person can find the place', () => {

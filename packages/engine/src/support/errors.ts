@@ -24,7 +24,7 @@ export const errorTable = {
   DATABASE_URL_INVALID:
     'The database address is not usable: {reason}. Write it as postgresql://user:password@host:5432/database.',
   DATABASE_UNREACHABLE: 'PostgreSQL does not answer: {reason}. Check that it runs and that host, port and firewall are right.',
-  DATABASE_REFUSED: 'PostgreSQL refused the connection: {reason}. Check user, password and database name.',
+  DATABASE_REFUSED: 'PostgreSQL refused: {reason}. {advice}.',
   DATABASE_READ_ONLY: 'The database is read-only (a standby?). Point the address at the primary.',
   LOOK_TOO_LONG: 'The look took longer than {limitMs} ms and was ended. Narrow the filter, or ask for a smaller page.',
   POSTGRES_TOO_OLD: 'PostgreSQL {version} is too old. The engine needs 15 or newer.',
@@ -50,6 +50,7 @@ export const errorTable = {
   UNKNOWN_SECRET: 'There is no secret "{name}". Put it first, or correct the name.',
   TRANSACTION_OVER:
     'This transaction is over, and its connection serves others. Wait for every query before `write` or the transaction ends: await it, or return its promise.',
+  TRANSACTION_NOT_YOURS: 'A transaction that the engine lends does not take {statement}: {problem}.',
   ENGINE_STOPPED: 'The engine is stopped. Create a new one.',
   HANDLER_TIMED_OUT: 'The handler ran longer than {limitMs} ms. Raise `timeout` of the kind, or make it listen to `signal`.',
   OWN_PROCESS_DIED: 'The process of "{kind}" ended ({how}) before it answered.',
@@ -106,10 +107,11 @@ export function storeError(thrown: unknown, scrub: Scrub = (text) => text): Stor
   try {
     // Scrubbed before it is cut: half of a secret would not be known as one.
     if (!(thrown instanceof Error)) return { message: clip(scrub(describe(thrown)), messageCharsMax) }
-    const { message, name, stack, code } = thrown as { message?: unknown; name?: unknown; stack?: unknown; code?: unknown }
+    const { stack, code, cause } = thrown as { stack?: unknown; code?: unknown; cause?: { code?: unknown } }
+    const known = [code, cause?.code].find((one) => typeof one === 'string')
     return {
-      message: clip(scrub(describe(message || name)), messageCharsMax),
-      ...(typeof code === 'string' ? { code: clip(code, codeCharsMax) } : {}),
+      message: clip(scrub(withReasons(thrown)), messageCharsMax),
+      ...(typeof known === 'string' ? { code: clip(known, codeCharsMax) } : {}),
       ...(typeof stack === 'string' ? { stack: clip(scrub(stack), stackCharsMax) } : {}),
     }
   } catch {
@@ -117,12 +119,27 @@ export function storeError(thrown: unknown, scrub: Scrub = (text) => text): Stor
   }
 }
 
+const reasonsMax = 5
+
+/** What it says, and behind it what brought it about, where it does not say so itself: "fetch failed" alone helps nobody. */
+function withReasons(thrown: unknown, depth = 0): string {
+  if (!(thrown instanceof Error)) return describe(thrown)
+  const { message, name, cause, errors } = thrown as { message?: unknown; name?: unknown; cause?: unknown; errors?: unknown }
+  const text = describe(message || name)
+  if (depth === reasonsMax) return text
+  const reasons = [...(Array.isArray(errors) ? (errors as unknown[]) : []), ...(cause === undefined ? [] : [cause])]
+    .slice(0, reasonsMax)
+    .map((reason) => withReasons(reason, depth + 1))
+    .filter((reason) => text !== reason && !text.includes(`: ${reason}`))
+  return reasons.length === 0 ? text : `${text} (because: ${reasons.join('; ')})`
+}
+
 function describe(thrown: unknown): string {
   if (typeof thrown === 'string') return thrown
   try {
     return JSON.stringify(thrown) ?? String(thrown)
   } catch {
-    return Object.prototype.toString.call(thrown)
+    return String(thrown)
   }
 }
 

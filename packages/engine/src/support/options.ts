@@ -20,6 +20,17 @@ function list(names: readonly string[]): string {
 /** Answers it. What is no number would be a complaint of PostgreSQL about a bigint. */
 export function checkId(of: string, id: number): number {
   if (Number.isSafeInteger(id)) return id
-  const given = typeof id === 'object' ? 'an object; give its id' : String(id)
+  const given = typeof id === 'object' ? 'an object; give its id' : JSON.stringify(id)
   throw new SluiceError('INVALID_OPTION', { field: `id of a ${of}`, problem: `is a whole number, and this is ${given}` })
+}
+
+/** One or several, as a list. A text is a list of its letters to whoever goes through it, and each might be the number of another job. */
+export function checkIds(of: string, ids: number | readonly number[]): number[] {
+  return Array.isArray(ids) ? ids.map((id: number) => checkId(of, id)) : [checkId(of, ids as number)]
+}
+
+/** Answers it. */
+export function checkCount(field: string, count: number): number {
+  if (Number.isSafeInteger(count) && count > 0) return count
+  throw new SluiceError('INVALID_OPTION', { field, problem: `is a whole number from 1 on, and this is ${JSON.stringify(count)}` })
 }

@@ -57,3 +57,13 @@ test('[E-28] a module is stood in for by the test', async () => {
   await expect(runHandler(heavy, {}, { context: { compute: async () => 42 } })).resolves.toEqual({ type: 'done' })
   await expect(runHandler(heavy, {})).rejects.toThrow(/context\.compute/)
 })
+
+test('[E-28] what the engine would refuse is refused: a payload that JSON changes, an outcome that is none, a word that is not known', async () => {
+  const dated = defineKind('dated', { payload: z.object({ at: z.date() }), run: () => {} })
+  await expect(runHandler(dated, { at: new Date() })).rejects.toMatchObject({ code: 'INVALID_PAYLOAD' })
+  for (const nonsense of [42, 'done', {}, null, true]) {
+    const odd = defineKind('odd', { run: () => nonsense as never })
+    await expect(runHandler(odd, {}), JSON.stringify(nonsense)).rejects.toMatchObject({ code: 'INVALID_OUTCOME' })
+  }
+  await expect(runHandler(audit, {}, { servces: {} } as never)).rejects.toMatchObject({ code: 'INVALID_OPTION' })
+})

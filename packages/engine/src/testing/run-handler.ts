@@ -1,20 +1,24 @@
 /**
- * Runs a handler once, without a database: give it a payload, look at the outcome. Nothing is written and nothing is enqueued.
+ * Runs a handler once, without a database: give it a payload, look at the outcome. Nothing is written and nothing is enqueued. It gets its payload as it
+ * would from the table, and what the engine would refuse is refused here.
  */
 import type { z } from 'zod'
 import type { JobContext } from '../job/context.ts'
 import type { Kind } from '../job/kind.ts'
-import type { Outcome } from '../job/outcome.ts'
+import { type Outcome, readOutcome } from '../job/outcome.ts'
+import { encodePayload } from '../job/request.ts'
+import { checkOptions } from '../support/options.ts'
 
 export async function runHandler<Schema extends z.ZodType, Services>(
   kind: Kind<Schema, Services>,
   payload: z.input<Schema>,
   given: { services?: Services; context?: Partial<JobContext<z.output<Schema>>> } = {},
 ): Promise<Outcome> {
+  checkOptions('runHandler', given, ['services', 'context'])
   const context: JobContext<z.output<Schema>> = {
     id: 1,
     kind: kind.kindName,
-    payload: kind.parse(payload),
+    payload: kind.parse(JSON.parse(encodePayload(kind.kindName, payload, Number.POSITIVE_INFINITY))),
     owner: undefined,
     attempt: 1,
     maxAttempts: kind.retry.attempts,
@@ -29,5 +33,5 @@ export async function runHandler<Schema extends z.ZodType, Services>(
     compute: () => Promise.reject(new Error('give context.compute to stand in for the module')),
     ...given.context,
   }
-  return (await kind.run(context, given.services as Services)) ?? { type: 'done' }
+  return readOutcome(await kind.run(context, given.services as Services), kind.kindName)
 }

@@ -5,7 +5,7 @@
  * whatever it still does carries an old fence and changes nothing.
  */
 import type { AnyKind } from '../job/kind.ts'
-import { finished, isOutcome, type Outcome } from '../job/outcome.ts'
+import { type Outcome, readOutcome } from '../job/outcome.ts'
 import type { BudgetReport } from '../lane/budget-report.ts'
 import type { Clock, Timer } from '../support/clock.ts'
 import { type Scrub, SluiceError } from '../support/errors.ts'
@@ -39,7 +39,8 @@ export function execute(
   }
   const context = new HandlerContext(attempt, kind, payload, deps, report)
   const returned = (value: unknown): Verdict => verdict(read(value, kind))
-  const thrown = (error: unknown): Verdict => verdict(stop.reason === 'canceled' ? { type: 'cancel' } : { type: 'retry', error })
+  const thrown = (error: unknown = new Error('the handler threw undefined')): Verdict =>
+    verdict(stop.reason === 'canceled' ? { type: 'cancel' } : { type: 'retry', error })
   try {
     const started: unknown = kind.run(context, deps.services)
     return isThenable(started) ? withLimit(started, kind.timeoutMs, stop, deps.clock).then(returned, thrown) : returned(started)
@@ -49,22 +50,16 @@ export function execute(
 }
 
 function read(returned: unknown, kind: AnyKind): Outcome {
-  if (returned === undefined) return finished
-  if (isOutcome(returned)) return returned
-  return { type: 'retry', error: new SluiceError('INVALID_OUTCOME', { kind: kind.kindName, got: show(returned) }) }
+  try {
+    return readOutcome(returned, kind.kindName)
+  } catch (error) {
+    return { type: 'retry', error }
+  }
 }
 
 /** Query builders and other libraries have promises of their own. */
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
-}
-
-function show(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? typeof value
-  } catch {
-    return typeof value
-  }
 }
 
 async function withLimit(started: PromiseLike<unknown>, limitMs: number, stop: StopSwitch, clock: Clock): Promise<unknown> {

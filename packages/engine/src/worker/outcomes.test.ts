@@ -134,6 +134,20 @@ test('[E-10] snooze burns no attempt, however often, for a while or until a date
   await kit.close()
 })
 
+test.for<[string, Outcome]>([
+  ['for no time', snooze(0)],
+  ['until a time that has passed', snooze(new Date('2020-01-01'))],
+])('[E-10] a snooze %s takes a second, so that it cannot go round and round', async ([, nap], { database }) => {
+  const kind = script(nap, done())
+  const kit = await createTestKit({ database: database.url, kinds: [kind] })
+  const job = await kit.enqueue(kind({}))
+  expect(await kit.drain()).toMatchObject([{ attempt: 1, outcome: 'snooze' }])
+  expect(await kit.find(job.id)).toMatchObject({ state: 'scheduled', attempt: 0 })
+  await kit.advance('1s')
+  expect(await kit.drain()).toMatchObject([{ attempt: 1, outcome: 'done' }])
+  await kit.close()
+})
+
 test('[E-10] fail ends the job at its first attempt and keeps it visible', async ({ database, engines }) => {
   const kind = script(fail(new Error('no such account')))
   const kit = await createTestKit({ database: database.url, kinds: [kind] })
