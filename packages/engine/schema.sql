@@ -1531,7 +1531,7 @@ declare
   k sluice.kind;
   s sluice.setting;
   made record;
-  due timestamptz := coalesce(enqueue.run_at, sluice.now() + enqueue.delay);
+  due timestamptz;
   to_lane text;
 begin
   select * into k from sluice.kind where name = enqueue.kind;
@@ -1548,7 +1548,13 @@ begin
     perform sluice.refuse('SL002', 'a dedupe key must have 1 to 512 characters', 'Hash longer keys.');
   end if;
   if enqueue.priority not between -1000 and 1000 then
-    perform sluice.refuse('SL002', 'priority must be between -1000 and 1000', 'Use a smaller number.');
+    perform sluice.refuse('SL002', 'priority must be between -1000 and 1000', 'Higher goes first; age catches up.');
+  end if;
+  if least(length(enqueue.pool), length(enqueue.owner), length(enqueue.lane)) < 1 or greatest(length(enqueue.pool), length(enqueue.owner), length(enqueue.lane)) > 200 then
+    perform sluice.refuse('SL002', 'pool, owner and lane must have 1 to 200 characters', 'Leave out what you do not want to give.');
+  end if;
+  if enqueue.delay not between interval '0' and interval '1000 years' or enqueue.run_at not between timestamptz 'epoch' and timestamptz '9999-12-31 00:00Z' then
+    perform sluice.refuse('SL002', 'run_at must lie between 1970 and 9999, a delay between nothing and 1,000 years', 'Leave both out for a job that is ready at once.');
   end if;
   if enqueue.max_attempts not between 1 and 1000 then
     perform sluice.refuse('SL002', 'max_attempts must be between 1 and 1000', 'Leave it out to take it from the kind.');
@@ -1561,6 +1567,7 @@ begin
     perform sluice.refuse_unasked(enqueue.kind, k.asks, false, enqueue.mode, enqueue.key, enqueue.lane, enqueue.cost, null);
   end if;
   to_lane := sluice.lane_of(enqueue.lane, k.lane, enqueue.owner);
+  due := coalesce(enqueue.run_at, sluice.now() + enqueue.delay);
   perform sluice.refuse_cost(to_lane, coalesce(enqueue.cost, k.cost));
   select * into made from sluice.enqueue_one(
     enqueue.kind, coalesce(enqueue.payload, '{}'), coalesce(enqueue.pool, k.pool), enqueue.owner, coalesce(enqueue.priority, k.priority),

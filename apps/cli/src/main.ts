@@ -7,7 +7,7 @@ import { CommanderError, InvalidArgumentError } from 'commander'
 import { tree } from './commands.ts'
 import { CommandError, codeOf, exit, exitCodeOf } from './session/exit.ts'
 import { Output } from './session/output.ts'
-import { buildProgram } from './session/program.ts'
+import { buildProgram, type Perform } from './session/program.ts'
 import type { Ended } from './session/record-deed.ts'
 import { Session } from './session/session.ts'
 
@@ -25,7 +25,7 @@ export async function main(process: NodeJS.Process): Promise<void> {
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? exit.ok : exit.failure))
   const ending = new AbortController()
-  const program = buildProgram(tree, version, async (leaf, args, options) => {
+  const perform: Perform = async (leaf, args, options) => {
     current = new Session(process, options, ending.signal)
     const act = await leaf.load()
     stopOnSignal(process, ending, current)
@@ -39,7 +39,8 @@ export async function main(process: NodeJS.Process): Promise<void> {
     })
     code = ended ?? exit.ok
     await record({ code })
-  })
+  }
+  const program = buildProgram(tree, version, perform, process.argv.includes('--json'))
   try {
     if (process.argv.length <= 2) program.outputHelp()
     else await program.parseAsync(process.argv)

@@ -11,16 +11,20 @@ import { plain, plainLines } from '../terminal/text.ts'
 import { exact, relative, span } from '../terminal/times.ts'
 import { colourOf } from './columns.ts'
 
+const linesMax = 1_000
+
 export async function showJob({ session, args: [text = ''] }: Call): Promise<void> {
   const id = idOf(text)
   const { engine } = await session.system()
   const job = await findOr404(engine, id)
-  const [attempts, why, log] = await Promise.all([engine.attempts(id), engine.why(id), engine.jobLog(id)])
-  session.output.answer({ ...job, attempts, why, log }, (terminal) =>
+  const [attempts, why, log] = await Promise.all([engine.attempts(id), engine.why(id), engine.jobLog(id, { limit: linesMax })])
+  const logMore = log.length === linesMax
+  session.output.answer({ ...job, attempts, why, log, logMore }, (terminal) =>
     [
       describeJob(job, why.text, session.now(), terminal),
       describeAttempts(attempts, session.now(), terminal),
       describeLog(log, terminal),
+      logMore ? `The first ${linesMax} lines it logged; there may be more.` : '',
     ]
       .filter((part) => part !== '')
       .join('\n\n'),

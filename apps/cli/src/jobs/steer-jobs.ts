@@ -16,15 +16,18 @@ interface Answer {
 const fine = new Set(['retried', 'canceled', 'requested', 'discarded'])
 const unknown = 'unknown'
 
+/** Each once: a second cancel of the same job would answer that it is not live. */
+const idsOf = (args: readonly string[]): number[] => [...new Set(args.map(idOf))]
+
 export async function retryJobs({ session, args }: Call): Promise<number> {
-  const ids = args.map(idOf)
+  const ids = idsOf(args)
   const { engine } = await session.system()
   const answers = await engine.retry(ids)
   return tell(session, await Promise.all(ids.map((id) => orUnknown(engine, id, answers.get(id) ?? 'not failed', 'not failed'))))
 }
 
 export async function cancelJobs({ session, args, options }: Call): Promise<number> {
-  const ids = args.map(idOf)
+  const ids = idsOf(args)
   const { engine } = await session.system()
   const reason = options['reason'] as string | undefined
   const answers = new Map<number, CancelAnswer>()
@@ -38,7 +41,7 @@ export async function cancelJobs({ session, args, options }: Call): Promise<numb
 }
 
 export async function discardJobs({ session, args }: Call): Promise<number> {
-  const ids = args.map(idOf)
+  const ids = idsOf(args)
   const { engine } = await session.system()
   const answers: Answer[] = []
   for (const id of ids) {

@@ -143,6 +143,20 @@ describe('[O-06] output', () => {
     const listed = await sluice(['jobs', 'list', '--json'])
     expect([JSON.parse(listed.out), listed.err]).toEqual([{ items: [], next: null }, ''])
     const missing = await sluice(['jobs', 'show', '99', '--json'])
+    for (const wrong of [
+      ['jobs', 'lst'],
+      ['jbos'],
+      ['jobs', 'show'],
+      ['jobs', 'show', 'abc'],
+      ['jobs', 'list', '--limit', '0'],
+    ]) {
+      const { code, out, err } = await sluice([...wrong, '--json'])
+      expect([code, out, JSON.parse(err)], wrong.join(' ')).toEqual([
+        2,
+        '',
+        { error: { code: 'USAGE', message: expect.stringMatching(/^[^{]+$/) } },
+      ])
+    }
     expect(missing.out).toBe('')
     expect(JSON.parse(missing.err)).toEqual({
       error: { code: 'UNKNOWN_JOB', message: expect.stringContaining('There is no job 99') },

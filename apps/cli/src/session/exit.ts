@@ -43,7 +43,7 @@ const byCode: Readonly<Record<string, ExitCode>> = {
   LOGIN_WRONG_SHAPE: exit.usage,
   TOKEN_WRONG_SHAPE: exit.usage,
   CONFIG_INVALID: exit.usage,
-  'commander.invalidArgument': exit.usage,
+  USAGE: exit.usage,
   MODULE_NOT_FOUND: exit.usage,
   MODULE_WRONG: exit.usage,
   DATABASE_URL_INVALID: exit.usage,
@@ -65,7 +65,11 @@ export function exitCodeOf(error: unknown): ExitCode {
   return byCode[codeOf(error) ?? ''] ?? exit.failure
 }
 
+/** What was written wrong, whoever noticed it. */
+export const usageCode = 'USAGE'
+
 export function codeOf(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | undefined)?.code
-  return typeof code === 'string' ? code : undefined
+  if (typeof code !== 'string') return undefined
+  return code.startsWith('commander.') ? usageCode : code
 }

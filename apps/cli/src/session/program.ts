@@ -2,6 +2,7 @@
  * The command tree as commander knows it, made from the nouns. Nothing heavy is imported before a command acts.
  */
 import { Command, Option } from 'commander'
+import { usageCode } from './exit.ts'
 import type { Choice, Leaf, Noun } from './tree.ts'
 
 export interface Tree {
@@ -14,7 +15,8 @@ export type Perform = (leaf: Leaf, args: readonly string[], options: Record<stri
 
 const exitHelp = 'Exit codes: 0 ok, 1 failure, 2 usage, 3 not found, 4 conflict, 5 unavailable, 130 interrupted.'
 
-export function buildProgram({ nouns, verbs }: Tree, version: string, perform: Perform): Command {
+export function buildProgram({ nouns, verbs }: Tree, version: string, perform: Perform, json = false): Command {
+  const say = (text: string): string => keepTokens(text) ?? nameNouns(text, nouns)
   const program = new Command('sluice')
     .description('A durable work engine on PostgreSQL.')
     .version(version, '-V, --version', 'show the version')
@@ -22,7 +24,7 @@ export function buildProgram({ nouns, verbs }: Tree, version: string, perform: P
     .helpCommand('help [command]', 'show help for a command')
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
     .showSuggestionAfterError(true)
-    .configureOutput({ outputError: (text, write) => write(keepTokens(text) ?? nameNouns(text, nouns)) })
+    .configureOutput({ outputError: (text, write) => write(json ? asDocument(say(text)) : say(text)) })
     .exitOverride()
     .option('--database <url>', 'address of PostgreSQL (DATABASE_URL)')
     .option('--data <folder>', 'folder of the local PostgreSQL (SLUICE_DATA, default .sluice)')
@@ -47,6 +49,10 @@ ${exitHelp}`,
     noun.addHelpText('after', `\n${examplesText(leaves.slice(0, 3).flatMap(({ examples }) => examples.slice(0, 1)))}`)
   }
   return program
+}
+
+function asDocument(text: string): string {
+  return `${JSON.stringify({ error: { code: usageCode, message: text.replace(/^error: /, '').trim() } })}\n`
 }
 
 /** Whoever gives a token as an option means well; what they gave is not repeated. */

@@ -46,7 +46,6 @@ export function findConcerns({
   processes,
   workers: live,
   dispatch,
-  deadLetters,
   pauses,
   troubled,
 }: Omit<Status, 'concerns' | 'oldestReady'>): string[] {
@@ -79,7 +78,7 @@ export function findConcerns({
   concerns.push(...describeTroubled(troubled), ...describePauses(pauses))
   if (jobs.failed.count > 0)
     concerns.push(
-      `${jobs.failed.count}${jobs.failed.more ? '+' : ''} ${jobs.failed.count === 1 ? 'job has' : 'jobs have'} failed for good, in ${deadLetters.length} ${deadLetters.length === 1 ? 'group' : 'groups'}: \`sluice jobs dead\`.`,
+      `${jobs.failed.count}${jobs.failed.more ? '+' : ''} ${jobs.failed.count === 1 ? 'job has' : 'jobs have'} failed for good. \`sluice jobs dead\` lists them by what went wrong.`,
     )
   return concerns
 }

@@ -46,7 +46,7 @@ export interface Consequence {
 }
 
 /** What a handler says that says nothing. All fields at once: objects of one shape are read faster. */
-export const finished: Outcome = { type: 'done', write: undefined, next: undefined, publish: undefined }
+const finished: Outcome = { type: 'done', write: undefined, next: undefined, publish: undefined }
 
 /** Finished. Say what to write, which jobs come next and what has happened by it; all of it commits together. */
 export function done(consequence?: Consequence): Outcome {
