@@ -179,6 +179,7 @@ begin
         fence = j.fence + 1,
         worker = null,
         attempt = j.attempt - (u.outcome in ('snooze', 'handed back'))::int,
+        crashes = case when u.outcome in ('retry', 'snooze') then 0 else j.crashes end,
         run_at = case when u.outcome in ('retry', 'snooze') and u.due > at then u.due end,
         rank = case when u.outcome in ('retry', 'snooze') then sluice.rank(u.due, j.priority, step) else j.rank end,
         error = coalesce(u.error, j.error),

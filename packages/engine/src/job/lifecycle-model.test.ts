@@ -117,6 +117,7 @@ class Model {
     else if (outcome === 'handed back') Object.assign(job, { state: 'ready', attempt: job.attempt - 1 })
     else {
       if (outcome === 'snooze') job.attempt--
+      job.crashes = 0
       this.#schedule(job, this.nowMs + (outcome === 'snooze' ? delayS || 1 : delayS) * 1_000)
     }
     this.release()

@@ -213,6 +213,22 @@ test('[E-06] a failed job that is discarded leaves for the ledger as failed', as
   await kit.close()
 })
 
+test.for([
+  ['snooze', snooze('1h')],
+  ['retry', new Error('not yet')],
+] as const)(
+  '[E-08] a suspect that ends by a %s is none any more, because its process lived',
+  async ([, outcome], { client, engines }) => {
+    const kind = script(outcome)
+    const engine = engines({ kinds: [kind] })
+    const { id } = await engine.enqueue(kind({}))
+    await client.query('update sluice.job set crashes = 2')
+    await engine.start()
+    await eventually(async () => (await engine.find(id))?.state === 'scheduled')
+    expect(await engine.find(id)).toMatchObject({ crashes: 0 })
+  },
+)
+
 test('[E-06] failed jobs are listed page by page', async ({ database, engines }) => {
   const kind = script(...Array.from({ length: 5 }, () => fail('no')))
   const kit = await createTestKit({ database: database.url, kinds: [kind] })
