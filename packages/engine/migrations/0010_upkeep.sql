@@ -108,8 +108,10 @@ begin
   select count(*), array_agg(row(pool, lane, rank)::sluice.ready_job) filter (where state = 'ready') into moved, ready from due;
   topics := sluice.line_up(ready);
   perform sluice.wake(topics, null);
-  due_ms := least((select extract(epoch from j.run_at - sluice.now()) * 1000
-                   from sluice.job j where j.shelf = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1),
+  -- One that was due and is still here is in somebody's hand: nobody waits for it, and it is looked at again in a while.
+  due_ms := least((select 250 from sluice.job j where j.shelf = 'scheduled' and j.run_at <= at limit 1),
+                  (select extract(epoch from j.run_at - sluice.now()) * 1000
+                   from sluice.job j where j.shelf = 'scheduled' and j.run_at > at and j.run_at < 'infinity' order by j.run_at limit 1),
                   sluice.open_lanes(in_term));
 end $$;
 

@@ -1,4 +1,5 @@
 /** Delayed jobs start at their time: the leader sleeps until the next one and is woken when something earlier arrives. */
+import sql from 'sql-template-tag'
 import { expect, vi } from 'vitest'
 import { eventually, test } from '../../../../test/support/database.ts'
 import { sendsBeatsOnly } from '../../../../test/support/idle.ts'
@@ -54,6 +55,31 @@ test('[E-11] a burst of delayed jobs wakes the leader even though most of them a
   await Promise.all(Array.from({ length: 50 }, (_, n) => engine.enqueue(note({ n }, { delay: 100 + n }))))
   await eventually(() => started.size === 50)
 })
+
+test('[E-11] a due job in somebody’s hand is looked at four times a second, and one that falls due after it is on time', async ({
+  engines,
+  client,
+}) => {
+  const { note } = notes()
+  const engine = engines({ kinds: [note] })
+  const { id } = await engine.enqueue(note({ n: 1 }, { delay: 1 }))
+  await engine.enqueue(note({ n: 2 }, { delay: '1h' }))
+  const other = await engine.enqueue(note({ n: 3 }, { delay: '1d' }))
+  await client.query(`update sluice.leader set term = 1, worker = 1, until = 'infinity'`)
+  const promote = async () => (await engine.query<Promoted>(sql`select moved, due_ms from sluice.promote(1, 100)`)).rows[0]
+  await client.query('begin')
+  await client.query('select from sluice.job where id = $1 for update', [id])
+  expect(await promote()).toEqual({ moved: 0, due_ms: 250 })
+  await engine.query(sql`update sluice.job set run_at = sluice.now() + interval '100 ms' where id = ${other.id}`)
+  expect((await promote())?.due_ms).toBeLessThanOrEqual(100)
+  await client.query('rollback')
+  expect((await promote())?.moved).toBeGreaterThan(0)
+})
+
+interface Promoted {
+  moved: number
+  due_ms: number
+}
 
 test('[E-11] a retry starts at its time as well', async ({ engines }) => {
   const attempts: number[] = []
