@@ -106,7 +106,10 @@ export class Listener implements Service {
         void this.#openOwn(client)
       } else if (payload && !payload.startsWith('echo:')) onMessage(payload)
     })
-    await client.query('listen sluice')
+    await client.query('listen sluice').catch(async (error: unknown) => {
+      await client.end().catch(() => {})
+      throw error
+    })
     onConnect(this.#connected)
     this.#connected = true
     this.#judge(echo, echoed)
