@@ -101,6 +101,28 @@ test('a kept process that died meanwhile is replaced', async () => {
   await expect(processes.run(dies, null, never)).resolves.not.toBe(first)
 })
 
+test('[E-20] a process that cannot be started fails that call only', async () => {
+  const { execPath } = process
+  process.execPath = join(folder, 'no-node')
+  const failing = processes.run(kindOf('export default () => 1'), null, never)
+  process.execPath = execPath
+  await expect(failing).rejects.toMatchObject({
+    code: 'OWN_PROCESS_DIED',
+    details: { how: expect.stringMatching(/^not started: .*ENOENT/) },
+  })
+  await expect(processes.run(kindOf('export default () => 1'), null, never)).resolves.toBe(1)
+})
+
+test('[E-20] a process that is kept for many jobs is listened to by no more than at the first', async () => {
+  const warnings: Error[] = []
+  const hear = (warning: Error): void => void warnings.push(warning)
+  process.on('warning', hear)
+  // Node warns of the eleventh listener.
+  for (let n = 0; n < 15; n++) await processes.run(kindOf('export default () => 1'), null, never)
+  process.off('warning', hear)
+  expect(warnings).toEqual([])
+})
+
 test('stop ends idle and busy processes', async () => {
   const idle = (await processes.run(kindOf('export default () => process.pid'), null, never)) as number
   const busy = processes.run(kindOf(spinsUntil), join(folder, 'never'), never)

@@ -5,6 +5,7 @@
  * kept for the next job of the same module. When the signal is aborted the child is killed: code that blocks hears nothing.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import type { AnyKind } from '../job/kind.ts'
 import { SluiceError } from '../support/errors.ts'
 
@@ -35,9 +36,10 @@ export class OwnProcesses {
       throw new SluiceError('INVALID_OPTION', { field: `${kind.kindName}.module`, problem: 'compute() needs a module' })
     signal.throwIfAborted()
     const module = kind.module.href
-    const child = this.#idle.get(module)?.pop() ?? this.#spawn()
+    const child = this.#idle.get(module)?.pop() ?? (await this.#spawn(module, kind.kindName))
     const kill = (): void => void child.kill('SIGKILL')
     signal.addEventListener('abort', kill)
+    if (signal.aborted) kill()
     try {
       const answer = await ask(child, { module, input }, kind.kindName)
       this.#keep(module, child)
@@ -53,22 +55,34 @@ export class OwnProcesses {
     for (const child of this.#all) child.kill('SIGKILL')
   }
 
-  #spawn(): ChildProcess {
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', host], {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      serialization: 'advanced',
-    })
-    this.#all.add(child)
-    child.once('exit', () => this.#all.delete(child))
-    return child
+  /** A process that cannot be started (no memory, too many of them) fails the call and nothing else. */
+  async #spawn(module: string, kind: string): Promise<ChildProcess> {
+    try {
+      const child = spawn(process.execPath, ['--input-type=module', '--eval', host], {
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+        serialization: 'advanced',
+      })
+      this.#all.add(child)
+      child.once('exit', () => this.#forget(module, child))
+      child.on('error', () => this.#forget(module, child)) // with nobody to hear it, it would end this process
+      await once(child, 'spawn')
+      return child
+    } catch (error) {
+      throw new SluiceError('OWN_PROCESS_DIED', { kind, how: `not started: ${(error as Error).message}` }, error)
+    }
   }
 
   #keep(module: string, child: ChildProcess): void {
     const idle = this.#idle.get(module) ?? []
     this.#idle.set(module, idle)
-    if (idle.length >= idlePerModuleMax || child.exitCode !== null) return void child.kill()
+    if (idle.length >= idlePerModuleMax || !child.connected) return void child.kill()
     idle.push(child)
-    child.once('exit', () => idle.splice(idle.indexOf(child), idle.includes(child) ? 1 : 0))
+  }
+
+  #forget(module: string, child: ChildProcess): void {
+    this.#all.delete(child)
+    const idle = this.#idle.get(module)
+    if (idle?.includes(child)) idle.splice(idle.indexOf(child), 1)
   }
 }
 
