@@ -7,8 +7,10 @@ import pg from 'pg'
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { Pruner } from '#engine/maintenance/pruner'
+import { Rescuer } from '#engine/maintenance/rescuer'
 import { Database } from '#engine/postgres/database'
 import { systemClock } from '#engine/support/clock'
+import { auditWorker } from '#engine/worker/register'
 import { test as base, eventually } from '../support/database.ts'
 
 const note = defineKind('note', { payload: z.looseObject({}), run: () => {} })
@@ -16,17 +18,21 @@ const broken = defineKind('broken', { retry: once, run: () => fail(new Error('br
 const kinds = [note, broken]
 
 interface Fixtures {
+  connections: Database
   /** The leader's pruner without a leader, so that a test decides when it runs. */
   pruner: (keepDays?: number) => Pruner
 }
 
 const test = base.extend<Fixtures>({
-  pruner: async ({ database }, use) => {
+  connections: async ({ database }, use) => {
     const connections = new Database({ url: database.url, poolMax: 2, prepare: true, log: silentLog })
+    await use(connections)
+    await connections.close()
+  },
+  pruner: async ({ connections }, use) => {
     await use(
       (keepDays = 30) => new Pruner({ database: connections, clock: systemClock, log: silentLog, keepDays, term: () => 1 }),
     )
-    await connections.close()
   },
 })
 
@@ -182,6 +188,34 @@ test('[E-24] a day that is missing heals when a job is canceled or discarded', a
     await act()
   }
   expect(await engine.find(bad!.id)).toMatchObject({ state: 'failed', finishedAt: expect.any(Date) })
+})
+
+test('[E-24] [E-07] a day that is missing keeps nobody from the jobs of the dead, nor from claims that got lost', async ({
+  engines,
+  client,
+  connections,
+}) => {
+  const engine = engines({ kinds })
+  const [ofTheDead, lost] = await engine.enqueueMany([note({}), note({})])
+  await client.query(`update sluice.leader set term = 1, worker = 1, until = 'infinity'`)
+  await client.query(
+    `insert into sluice.worker (id, name, lease_until) values (1, 'lives', 'infinity'), (2, 'dead', '-infinity')`,
+  )
+  const run = `update sluice.job set state = 'running', worker = $2, attempt = 1, fence = 5, started_at = now(), cancel_at = $3 where id = $1`
+  await client.query(run, [ofTheDead!.id, 2, null])
+  await client.query(run, [lost!.id, 1, new Date()])
+  const drop = async () => {
+    for (const day of await days(client)) await client.query(`drop table sluice.${day}`)
+  }
+
+  await drop()
+  const leads = { database: connections, clock: systemClock, log: silentLog, term: () => 1 }
+  const rescuer = new Rescuer({ ...leads, crashesMax: 3, onReady: () => {}, onLooked: () => {} })
+  expect(await rescuer.runOnce()).toEqual({ rescued: 1, failed: 0 })
+  expect(await engine.find(ofTheDead!.id)).toMatchObject({ state: 'ready', crashes: 1 })
+  await drop()
+  expect(await auditWorker(connections, 1, [])).toMatchObject({ jobs: 1 })
+  expect(await engine.find(lost!.id)).toMatchObject({ state: 'canceled' })
 })
 
 test('[E-24] months later the engine goes on: new days are there, old ones go', async ({ engines, client, database }) => {

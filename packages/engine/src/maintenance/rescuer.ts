@@ -4,6 +4,7 @@
  * It wakes when the earliest lease of another process runs out. The statement raises each fence, so the old claim is void at once; a job
  * that was held by too many processes that died is failed as poison (docs/job-lifecycle.md, "Poison").
  */
+import { withDays } from '../job/missing-day.ts'
 import type { Database, Statement } from '../postgres/database.ts'
 import type { Clock, Timer } from '../support/clock.ts'
 import type { Log } from '../support/log.ts'
@@ -89,7 +90,9 @@ export class Rescuer {
     try {
       const current = term()
       if (current === undefined) return none
-      const [row] = await database.send<RescueRow>(database.hot, statement, [current, crashesMax, sweep])
+      const [row] = await withDays(database, () =>
+        database.send<RescueRow>(database.hot, statement, [current, crashesMax, sweep]),
+      )
       const [rescued = 0, failed = 0, jobs, dead, pools] = row ?? []
       if (rescued + failed > 0) witness?.tell({ type: 'job.rescued', rescued, failed, jobs: jobs ?? [], workers: dead ?? [] })
       else if (dead) log.info('process lost', { workers: dead })

@@ -2,6 +2,7 @@
  * The row that stands for a working process, and the statements around it.
  */
 import sql from 'sql-template-tag'
+import { withDays } from '../job/missing-day.ts'
 import type { Executor } from '../postgres/client.ts'
 import type { Database } from '../postgres/database.ts'
 
@@ -41,6 +42,6 @@ export async function auditWorker(
   held: readonly number[],
 ): Promise<{ jobs: number; fence: number }> {
   const audit = { name: 'sluice_audit', text: 'select jobs, until_fence from sluice.audit($1, $2::bigint[])' }
-  const [row] = await database.send<[number, number]>(database.hot, audit, [worker, held])
+  const [row] = await withDays(database, () => database.send<[number, number]>(database.hot, audit, [worker, held]))
   return { jobs: row?.[0] ?? 0, fence: row?.[1] ?? 0 }
 }
