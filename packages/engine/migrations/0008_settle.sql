@@ -28,10 +28,11 @@ begin
   perform sluice.wake(sluice.line_up(ready), due);
 end $$;
 
--- A claim lets the key of a `replace` or `debounce` job go, for it is about to start. These never did: each has its key again, unless somebody else has it by now.
+-- A claim lets the key of a `replace` or `debounce` job go, for it is about to start. These never did: each has its key again, unless somebody else has it by now,
+-- or is just taking it in a transaction that is still open: nobody who goes back waits for a stranger.
 create function sluice.take_keys_back(ids bigint[]) returns void
 language plpgsql
-  set enable_seqscan = off set enable_bitmapscan = off
+  set enable_seqscan = off set enable_bitmapscan = off set lock_timeout = '50ms'
 as $$
 declare
   one record;
@@ -39,8 +40,11 @@ begin
   for one in select j.id from sluice.job j where j.id = any(ids) and j.let_go is not null and j.key is null order by j.let_go loop
     begin
       update sluice.job j set key = j.let_go, let_go = null where j.id = one.id;
-    exception when unique_violation then
-      null;      -- the younger one stands for both: it came while this one seemed to run
+    exception
+      when unique_violation then
+        null;      -- the younger one stands for both: it came while this one seemed to run
+      when lock_not_available then
+        perform set_config('lock_timeout', '1ms', true);      -- a claim may have let hundreds of keys go: whoever waits, waits once
     end;
   end loop;
 end $$;

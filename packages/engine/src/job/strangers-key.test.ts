@@ -1,0 +1,48 @@
+/** A key in somebody's open transaction: whoever wants that key waits for it, and nobody else does. */
+import pg from 'pg'
+import { expect } from 'vitest'
+import { z } from 'zod'
+import { test as base } from '../../../../test/support/database.ts'
+import { defineKind } from './kind.ts'
+
+/** Somebody with an open transaction. */
+const test = base.extend<{ stranger: pg.Client }>({
+  stranger: async ({ database }, use) => {
+    const stranger = new pg.Client(database.url)
+    await stranger.connect()
+    await stranger.query('begin')
+    await use(stranger)
+    await stranger.end()
+  },
+})
+
+const numbered = z.object({ n: z.number() })
+
+test.for(['an audit', 'a hand-back'] as const)(
+  '[E-05] [E-11] %s waits for no stranger who is taking the key of a job that goes back, and both jobs run',
+  async (way, { engines, client, stranger }) => {
+    const put = defineKind('put', { dedupe: 'replace', key: () => 'k', payload: numbered, run: () => {} })
+    const engine = engines({ kinds: [put] })
+    const { id } = await engine.enqueue(put({ n: 1 }))
+    await client.query(`insert into sluice.worker (id, name, lease_until) values (1000, 'w', 'infinity')`)
+    const claim = await client.query(`select fence from sluice.claim('light', 1000, 1, -9007199254740991, '{}')`) // it lets the key go
+    const younger = await engine.enqueue(put({ n: 2 }), { client: stranger })
+    expect(younger).toEqual({ id: expect.any(Number), created: true })
+
+    await client.query(`set statement_timeout = '10s'`)
+    if (way === 'an audit') await client.query(`select from sluice.audit(1000, '{}')`)
+    else
+      await client.query(
+        `select from sluice.settle(1000, $1, $2, '{handed back}', '{null}', '{null}', '{null}', '{null}', null, true)`,
+        [[id], [claim.rows[0].fence]],
+      )
+    expect(await engine.find(id)).toMatchObject({ state: 'ready', attempt: 0 })
+    await stranger.query('commit')
+    expect(await engine.enqueue(put({ n: 3 }))).toEqual({ id: younger.id, created: false })
+    const { rows } = await client.query('select id::int, payload from sluice.job order by id')
+    expect(rows).toEqual([
+      { id, payload: { n: 1 } },
+      { id: younger.id, payload: { n: 3 } },
+    ])
+  },
+)
