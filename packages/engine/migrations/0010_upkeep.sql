@@ -216,6 +216,30 @@ begin
   end if;
 end $$;
 
+-- Followers whose key is free, though no settle has told them. One by one, and none is waited for: a key may be just being taken, in a transaction that somebody keeps open.
+-- Its follower is looked at again with the next round, and the others do not wait with it.
+create function sluice.release_missed() returns void
+language plpgsql
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off set lock_timeout = '50ms'
+as $$
+declare
+  one text;
+begin
+  for one in select f.after_key from sluice.job f
+             where f.after_key is not null and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed')
+             order by f.after_key
+  loop
+    begin
+      perform sluice.release_followers(array[one]);
+    exception
+      when unique_violation then
+        null;      -- somebody took the key meanwhile, and its follower waits on
+      when lock_not_available then
+        perform set_config('lock_timeout', '1ms', true);      -- whoever waits, waits once
+    end;
+  end loop;
+end $$;
+
 -- Jobs of a paused kind step aside, those of a kind that goes on come back, in batches; and what else waits for the leader's beat. Answers whether something
 -- is left to do. None of it is done by the beat itself, which writes to no job: whoever holds a job, or the whole table, must not keep a process from its lease.
 create function sluice.park(in_term bigint, batch integer) returns boolean
@@ -250,13 +274,7 @@ begin
   select count(*), array_agg(row(pool, lane, rank)::sluice.ready_job) into back, ready from again;
   perform sluice.wake(sluice.line_up(ready), null);
   perform sluice.move_suspects();
-  begin
-    perform sluice.release_followers(array(
-      select f.after_key from sluice.job f
-      where f.after_key is not null and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed')));
-  exception when unique_violation then
-    null;      -- somebody took one of the keys meanwhile, and its follower waits on; the others come with the next round
-  end;
+  perform sluice.release_missed();
   return more or back >= batch;
 end $$;
 

@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { test as base } from '../../../../test/support/database.ts'
+import { test as base, eventually } from '../../../../test/support/database.ts'
 import { defineKind } from './kind.ts'
 
 /** Somebody with an open transaction. */
@@ -46,3 +46,30 @@ test.for(['an audit', 'a hand-back'] as const)(
     ])
   },
 )
+
+test('[E-05] [E-21] a follower whose key a stranger is taking keeps neither other followers nor a kind that goes on waiting', async ({
+  engines,
+  client,
+  stranger,
+}) => {
+  const sync = defineKind('sync', { dedupe: 'again', payload: numbered, run: () => {} })
+  const other = defineKind('other', { run: () => {} })
+  const engine = engines({ kinds: [sync, other] })
+  const { id } = await engine.enqueue(other({}))
+  await engine.pause({ scope: 'kind', name: 'other' })
+  // Two that waited for the end of another, and that its settle has missed.
+  const [met, free] = await engine.enqueueMany([sync({ n: 1 }), sync({ n: 2 })])
+  await client.query(
+    `update sluice.job set after_key = key, key = null, state = 'scheduled', shelf = 'scheduled', run_at = 'infinity' where kind = 'sync'`,
+  )
+  await engine.enqueue(sync({ n: 1 }), { client: stranger })
+
+  await engine.start()
+  await eventually(async () => (await engine.find(free!.id))?.state === 'succeeded')
+  expect(await engine.find(id)).toMatchObject({ state: 'paused' })
+  await engine.resume({ scope: 'kind', name: 'other' })
+  await eventually(async () => (await engine.find(id))?.state === 'succeeded')
+  expect(await engine.find(met!.id)).toMatchObject({ state: 'scheduled' })
+  await stranger.query('rollback')
+  await eventually(async () => (await engine.find(met!.id))?.state === 'succeeded')
+})
