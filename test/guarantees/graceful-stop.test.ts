@@ -2,6 +2,7 @@
  * A process that is asked to leave finishes what it can within its limit and hands back the rest: no attempt is burned, nobody waits for a
  * lease, and the process ends by itself. Leases here are so long that a test which needed one to run out would fail.
  */
+import { defineKind, type Engine } from '@sluice/engine'
 import { expect } from 'vitest'
 import { effectTable, stepBoth, stepKinds, stepPlain, stepWrite } from '../programs/step-kinds.ts'
 import { eventually } from '../support/database.ts'
@@ -219,4 +220,30 @@ test('[E-23] stop may come twice, without start, before start has ended, and rig
   expect((await client.query('select from sluice.worker')).rows).toEqual([])
   await expect(twice.start()).rejects.toMatchObject({ code: 'ENGINE_STOPPED' })
   await expect(never.enqueue(stepPlain({}))).rejects.toMatchObject({ code: 'ENGINE_STOPPED' })
+})
+
+test('[E-23] a process leaves also when a handler that ignores its signal sits in a transaction of the engine', async ({
+  client,
+  engines,
+}) => {
+  let begun = () => {}
+  const running = new Promise<void>((resolve) => void (begun = resolve))
+  const endless = defineKind('endless', {
+    run: () =>
+      engine.transaction(async (tx) => {
+        await tx.query('select 1')
+        begun()
+        await new Promise(() => {})
+      }),
+  })
+  const engine: Engine = engines({ kinds: [endless], lease: '10m', grace: '100ms' })
+  await engine.start()
+  const { id } = await engine.enqueue(endless({}))
+  await running
+  await engine.stop()
+  expect((await client.query('select state, attempt from sluice.job where id = $1', [id])).rows).toEqual([
+    { state: 'ready', attempt: 0 },
+  ])
+  const open = `select from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`
+  await eventually(async () => (await client.query(open)).rowCount === 0)
 })

@@ -265,7 +265,8 @@ export class Engine implements Executor {
   async #stop(): Promise<void> {
     const { clock, graceMs, log } = this.#options
     const silent = clock.after(graceMs + goodbyeMs, () => {
-      log.warn('left without a word: PostgreSQL does not answer', { effect: 'what ran here is rescued when its lease ends' })
+      if (this.#left) log.warn('left with a connection in use', { effect: 'a transaction that is open is rolled back' })
+      else log.warn('left without a word: PostgreSQL does not answer', { effect: 'what ran here is rescued when its lease ends' })
       this.#database.cut()
     })
     await this.#leave().finally(() => silent.cancel())

@@ -78,6 +78,8 @@ export class Database implements Executor {
   readonly #lookPool: pg.Pool
   readonly #options: DatabaseOptions
   readonly #clients = new Set<pg.ClientBase>()
+  readonly #isCut: Promise<void>
+  #tellCut = (): void => {}
   #left = false
   #closing = false
   #prepare: boolean
@@ -86,6 +88,9 @@ export class Database implements Executor {
     checkUrl(options.url)
     this.#options = options
     this.#prepare = options.prepare
+    this.#isCut = new Promise((resolve) => {
+      this.#tellCut = resolve
+    })
     const verify = options.onConnect === undefined ? {} : { onConnect: options.onConnect }
     const hot = new pg.Pool({ ...this.#config('hot'), max: hotConnectionsMax, ...verify })
     const intake = new pg.Pool({ ...this.#config('intake'), max: intakeConnectionsMax, ...verify })
@@ -180,9 +185,11 @@ export class Database implements Executor {
     }
   }
 
+  /** Waits for whoever uses a connection, but not for one that was cut: a handler that hangs never gives its own back. */
   async close(): Promise<void> {
     this.#closing = true
-    await Promise.all([this.hot.end(), this.intake.end(), this.pool.end(), this.#lookPool.end()])
+    const ended = Promise.all([this.hot.end(), this.intake.end(), this.pool.end(), this.#lookPool.end()])
+    await Promise.race([ended, this.#isCut])
   }
 
   async #queryIntake<R>(statement: Sql): Promise<Rows<R>> {
@@ -217,9 +224,10 @@ export class Database implements Executor {
     }
   }
 
-  /** Drops every connection, answered or not, and sends nothing more: for a process that leaves and a server that has gone silent. */
+  /** Drops every connection, answered or not, and sends nothing more: for a process that leaves, and a server or a handler that has gone silent. */
   cut(): void {
     this.#left = true
+    this.#tellCut()
     for (const client of this.#clients) (client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy()
   }
 
