@@ -2755,13 +2755,7 @@ begin
   select count(*), array_agg(row(pool, lane, rank)::sluice.ready_job) into back, ready from again;
   perform sluice.wake(sluice.line_up(ready), null);
   perform sluice.move_suspects();
-  begin
-    perform sluice.release_followers(array(
-      select f.after_key from sluice.job f
-      where f.after_key is not null and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed')));
-  exception when unique_violation then
-    null;      -- somebody took one of the keys meanwhile, and its follower waits on; the others come with the next round
-  end;
+  perform sluice.release_missed();
   return more or back >= batch;
 end $function$;
 
@@ -2827,8 +2821,10 @@ begin
   select count(*), array_agg(row(pool, lane, rank)::sluice.ready_job) filter (where state = 'ready') into moved, ready from due;
   topics := sluice.line_up(ready);
   perform sluice.wake(topics, null);
-  due_ms := least((select extract(epoch from j.run_at - sluice.now()) * 1000
-                   from sluice.job j where j.shelf = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1),
+  -- One that was due and is still here is in somebody's hand: nobody waits for it, and it is looked at again in a while.
+  due_ms := least((select 250 from sluice.job j where j.shelf = 'scheduled' and j.run_at <= at limit 1),
+                  (select extract(epoch from j.run_at - sluice.now()) * 1000
+                   from sluice.job j where j.shelf = 'scheduled' and j.run_at > at and j.run_at < 'infinity' order by j.run_at limit 1),
                   sluice.open_lanes(in_term));
 end $function$;
 
@@ -3109,6 +3105,32 @@ begin
     returning f.pool, f.lane, f.rank, f.state, f.run_at)
   select array_agg(row(pool, lane, rank)::sluice.ready_job) filter (where state = 'ready'), min(run_at) into ready, due from freed;
   perform sluice.wake(sluice.line_up(ready), due);
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.release_missed()
+ RETURNS void
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET jit TO 'off'
+ SET lock_timeout TO '50ms'
+AS $function$
+declare
+  one text;
+begin
+  for one in select f.after_key from sluice.job f
+             where f.after_key is not null and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed')
+             order by f.after_key
+  loop
+    begin
+      perform sluice.release_followers(array[one]);
+    exception
+      when unique_violation then
+        null;      -- somebody took the key meanwhile, and its follower waits on
+      when lock_not_available then
+        perform set_config('lock_timeout', '1ms', true);      -- whoever waits, waits once
+    end;
+  end loop;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.reopen(keys text[])
@@ -3454,6 +3476,7 @@ begin
         fence = j.fence + 1,
         worker = null,
         attempt = j.attempt - (u.outcome in ('snooze', 'handed back'))::int,
+        crashes = case when u.outcome in ('retry', 'snooze') then 0 else j.crashes end,
         run_at = case when u.outcome in ('retry', 'snooze') and u.due > at then u.due end,
         rank = case when u.outcome in ('retry', 'snooze') then sluice.rank(u.due, j.priority, step) else j.rank end,
         error = coalesce(u.error, j.error),
@@ -3658,6 +3681,7 @@ CREATE OR REPLACE FUNCTION sluice.take_keys_back(ids bigint[])
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
+ SET lock_timeout TO '50ms'
 AS $function$
 declare
   one record;
@@ -3665,8 +3689,11 @@ begin
   for one in select j.id from sluice.job j where j.id = any(ids) and j.let_go is not null and j.key is null order by j.let_go loop
     begin
       update sluice.job j set key = j.let_go, let_go = null where j.id = one.id;
-    exception when unique_violation then
-      null;      -- the younger one stands for both: it came while this one seemed to run
+    exception
+      when unique_violation then
+        null;      -- the younger one stands for both: it came while this one seemed to run
+      when lock_not_available then
+        perform set_config('lock_timeout', '1ms', true);      -- a claim may have let hundreds of keys go: whoever waits, waits once
     end;
   end loop;
 end $function$;
