@@ -5,9 +5,16 @@ import sql from 'sql-template-tag'
 import type { Executor } from '../postgres/client.ts'
 import { sqlState } from '../postgres/transient.ts'
 
-/** A row that fits no partition is a check violation without a constraint; the message depends on the server's language. */
+const tablesByDay = ['job_ledger', 'attempt', 'job_log']
+
+/**
+ * A row that fits no partition is a check violation without a constraint; the message depends on the server's language. Handlers write to
+ * tables of their own in the same transaction, and what is missing there is theirs to make.
+ */
 export function isMissingDay(error: unknown): boolean {
-  return sqlState(error) === '23514' && (error as { constraint?: string }).constraint === undefined
+  if (sqlState(error) !== '23514') return false
+  const { constraint, schema, table } = error as { constraint?: string; schema?: string; table?: string }
+  return constraint === undefined && schema === 'sluice' && tablesByDay.includes(table ?? '')
 }
 
 export async function addDays(on: Executor): Promise<void> {

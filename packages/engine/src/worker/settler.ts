@@ -63,6 +63,8 @@ const writeWeight = 60
 const retryMsMax = 1_000
 /** A handler's own write is not tried for ever: what it runs into may be its own doing. */
 const writeTriesMax = 12
+/** A day that is missing again and again once it was made is not ours to make. */
+const dayTriesMax = 3
 
 export class Settler {
   readonly #options: SettlerOptions
@@ -229,11 +231,11 @@ export class Settler {
   async #persist(group: readonly Ended[], more: boolean): Promise<number[] | undefined> {
     const { clock, log, trusted, database } = this.#options
     const triesMax = more ? writeTriesMax : Number.POSITIVE_INFINITY
-    for (let tries = 1, waitMs = 10; ; tries++, waitMs = Math.min(waitMs * 2, retryMsMax)) {
+    for (let tries = 1, days = 0, waitMs = 10; ; tries++, waitMs = Math.min(waitMs * 2, retryMsMax)) {
       try {
         return await (more ? this.#inTransaction(group) : this.#plainly(group))
       } catch (error) {
-        if (isMissingDay(error)) await addDays(database)
+        if (isMissingDay(error) && days++ < dayTriesMax) await addDays(database)
         else if (!isTransient(error) || tries >= triesMax || isHeldUp(error, group)) throw error
         else log.warn('settle is tried again', { reason: String(error) })
         if (!trusted()) return undefined
