@@ -224,6 +224,11 @@ export class Database implements Executor {
     }
   }
 
+  /** This process has cut its connections: nothing is sent any more. */
+  get left(): boolean {
+    return this.#left
+  }
+
   /** Drops every connection, answered or not, and sends nothing more: for a process that leaves, and a server or a handler that has gone silent. */
   cut(): void {
     this.#left = true

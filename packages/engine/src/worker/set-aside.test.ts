@@ -104,3 +104,37 @@ test('[E-23] a process that stops waits for what is set aside, and leaves nothin
   )
   expect(rows).toEqual([{ jobs: 0, ended: 1 }])
 })
+
+test('[E-23] a process that stops while somebody keeps a lane leaves after its limit, and another runs what it gave up', async ({
+  engines,
+  client,
+  database,
+}) => {
+  let goOn = (): void => {}
+  const asked = new Promise<void>((resolve) => void (goOn = resolve))
+  const ran: number[] = []
+  const laned = defineKind('laned', {
+    async run({ attempt }) {
+      ran.push(attempt)
+      await asked
+    },
+  })
+  // A lease that would keep it for long.
+  const engine = engines({ kinds: [laned], lease: '1m', grace: '100ms' })
+  await engine.start()
+  const { id } = await engine.enqueue(laned({}, { lane: 'held' }))
+  await eventually(() => ran.length === 1)
+  const person = new pg.Client(database.url)
+  await person.connect()
+  await person.query('begin')
+  await engine.pause({ scope: 'lane', name: 'held' }, 'thinking', { client: person })
+  goOn()
+  await engine.stop()
+  expect((await client.query('select state from sluice.job')).rows).toEqual([{ state: 'running' }])
+  await person.query('rollback')
+  await person.end()
+  const heir = engines({ kinds: [laned] })
+  await heir.start()
+  await eventually(async () => (await heir.find(id))?.state === 'succeeded')
+  expect(ran).toHaveLength(2)
+})

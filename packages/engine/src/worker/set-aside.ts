@@ -1,7 +1,7 @@
 /**
  * Set aside: ends of jobs whose lane, or whose lane's owner, is in somebody's hand, as in a transaction that a person keeps open. A settle
  * gives up on a lane after half a second (`sluice.leave_lanes`); from then on what ended in it waits here and holds up no others. When the lane is free again its ends
- * go the usual way.
+ * go the usual way; when the lease is over, or the process has left, they are given up, and whoever rescues their jobs runs them again.
  */
 import { type Clock, pause } from '../support/clock.ts'
 import type { Ended } from './ended.ts'
@@ -11,6 +11,9 @@ export interface SetAsideOptions {
   /** Those of the lanes for which a settle would have to wait now. */
   readonly findBusy: (lanes: readonly string[]) => Promise<readonly string[]>
   readonly giveBack: (ended: Ended) => void
+  /** Nothing is worth waiting for any more. */
+  readonly isOver: () => boolean
+  readonly giveUp: (ends: readonly Ended[]) => void
 }
 
 const waitMsMin = 50
@@ -54,11 +57,13 @@ export class SetAside {
       await pause(this.#options.clock, waitMs)
       const lanes = [...this.#lanes.keys()]
       const busy = await this.#options.findBusy(lanes)
+      const isOver = this.#options.isOver()
       for (const lane of lanes) {
-        if (busy.includes(lane)) continue
+        if (busy.includes(lane) && !isOver) continue
         const ends = this.#lanes.get(lane) ?? []
         this.#lanes.delete(lane)
-        for (const ended of ends) this.#options.giveBack(ended)
+        if (isOver) this.#options.giveUp(ends)
+        else for (const ended of ends) this.#options.giveBack(ended)
       }
     }
     this.#watching = false

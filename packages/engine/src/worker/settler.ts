@@ -41,7 +41,7 @@ export interface SettlerOptions {
   readonly worker: () => number
   readonly payloadBytesMax: () => number
   readonly leaseMs: number
-  /** False once this process may have been declared dead: then nothing is worth trying again. */
+  /** False once this process may have been declared dead. */
   readonly trusted: () => boolean
   /** What becomes of a job whose own write or children could not be stored. */
   readonly onWriteFailed: (claim: Claim, error: unknown) => Verdict
@@ -79,7 +79,16 @@ export class Settler {
   constructor(options: SettlerOptions) {
     this.#options = options
     const { clock, database } = options
-    this.#aside = new SetAside({ clock, findBusy: (lanes) => findBusyLanes(database, lanes), giveBack: (one) => this.add(one) })
+    this.#aside = new SetAside({
+      clock,
+      findBusy: (lanes) => findBusyLanes(database, lanes),
+      giveBack: (one) => this.add(one),
+      isOver: () => this.#isOver(),
+      giveUp: (ends) => {
+        this.#over(ends, undefined)
+        this.#next()
+      },
+    })
   }
 
   /** How much is to be settled, in plain ends. Whoever claims leaves off at a few thousand. */
@@ -145,6 +154,11 @@ export class Settler {
       else if (group.length === 1) await this.#settleFailedWrite(group[0] as Ended, error)
       else for (const one of group) await this.#settleGroup([one], hasMore(one))
     }
+  }
+
+  /** Nothing is worth trying again: this process may have been declared dead, or it has left. */
+  #isOver(): boolean {
+    return !this.#options.trusted() || this.#options.database.left
   }
 
   /** Those of lanes in somebody's hand are set aside, and the others go on. */
@@ -229,7 +243,7 @@ export class Settler {
 
   /** Tries again what passes by itself, until the lease is over (nothing): then whoever rescues these jobs runs them again. */
   async #persist(group: readonly Ended[], more: boolean): Promise<number[] | undefined> {
-    const { clock, log, trusted, database } = this.#options
+    const { clock, log, database } = this.#options
     const triesMax = more ? writeTriesMax : Number.POSITIVE_INFINITY
     for (let tries = 1, days = 0, waitMs = 10; ; tries++, waitMs = Math.min(waitMs * 2, retryMsMax)) {
       try {
@@ -238,7 +252,7 @@ export class Settler {
         if (isMissingDay(error) && days++ < dayTriesMax) await addDays(database)
         else if (!isTransient(error) || tries >= triesMax || isHeldUp(error, group)) throw error
         else log.warn('settle is tried again', { reason: String(error) })
-        if (!trusted()) return undefined
+        if (this.#isOver()) return undefined
         await pause(clock, waitMs)
       }
     }
