@@ -10,37 +10,19 @@
  * like any other failed attempt.
  */
 import type { Claim } from '../dispatch/claim.ts'
-import { encodeEvent, type Origin } from '../event/event.ts'
-import { publishOn } from '../event/event-store.ts'
-import { enqueueOn } from '../job/enqueue.ts'
-import { tellEnqueued } from '../job/intake.ts'
-import { type AnyKind, askKind } from '../job/kind.ts'
 import { addDays, isMissingDay } from '../job/missing-day.ts'
-import { encodeRequest, type Origins } from '../job/request.ts'
-import type { Database, Transaction } from '../postgres/database.ts'
-import { lend } from '../postgres/lend.ts'
 import { isTransient } from '../postgres/transient.ts'
-import { type Clock, pause } from '../support/clock.ts'
-import { eachOf } from '../support/errors.ts'
-import type { Probe } from '../support/fail-point.ts'
+import { pause } from '../support/clock.ts'
 import type { Log } from '../support/log.ts'
-import type { Witness } from '../support/witness.ts'
 import { type Ended, hasConsequences, hasWrite, isHeldUp, withoutVoid } from './ended.ts'
 import type { Verdict } from './judge.ts'
 import { SetAside } from './set-aside.ts'
-import { type Added, countEnds, doneText, findBusyLanes, lockText, settle } from './settle.ts'
+import { findBusyLanes, settle } from './settle.ts'
+import { settleTogether, type TogetherOptions } from './settle-together.ts'
 import { tellEnds } from './tell-ends.ts'
 
-export interface SettlerOptions {
-  readonly kinds: ReadonlyMap<string, AnyKind>
-  readonly database: Database
-  readonly clock: Clock
+export interface SettlerOptions extends TogetherOptions {
   readonly log: Log
-  readonly witness?: Witness
-  readonly probe: Probe
-  readonly worker: () => number
-  readonly payloadBytesMax: () => number
-  readonly leaseMs: number
   /** False once this process may have been declared dead. */
   readonly trusted: () => boolean
   /** What becomes of a job whose own write or children could not be stored. */
@@ -50,9 +32,6 @@ export interface SettlerOptions {
    * table may still say that this process holds them.
    */
   readonly onOver: (group: readonly Ended[], ended: boolean) => void
-  /** Whether the jobs that others caused are told of by `onCaused`, after the commit; otherwise they notify in their own statement. */
-  readonly announces?: () => boolean
-  readonly onCaused?: (ids: readonly number[]) => void
 }
 
 const groupSizeMax = 500
@@ -184,70 +163,13 @@ export class Settler {
     return stale
   }
 
-  /** Everything a job caused commits with its end. Claims come in id order, so that two groups never wait for each other. */
-  async #inTransaction(group: readonly Ended[]): Promise<number[]> {
-    const { database, kinds, witness, worker, probe, payloadBytesMax, leaseMs, onCaused } = this.#options
-    const announced = this.#options.announces?.() === true
-    const stale = new Set<number>()
-    let tellCaused = (): void => {}
-    const writing = group.find(hasWrite) // it is alone in its group
-    const act = async ({ client, found, commitWith }: Transaction): Promise<void> => {
-      stale.clear()
-      if (writing && found.length === 0) return void stale.add(writing.claim.id)
-      if (writing) await lend(client, writing.verdict.write)
-      if (writing && !hasConsequences(writing) && !writing.said) {
-        await probe('before commit')
-        const old = await commitWith(doneText(writing.claim))
-        if (old.length > 0) stale.add(writing.claim.id) // its handler ended the transaction by itself, and lost the row
-        return
-      }
-      const held = group.toSorted((a, b) => a.claim.id - b.claim.id)
-      const settled = await settle(database, client, worker(), held, !held.some(hasConsequences))
-      for (const id of settled.stale) stale.add(id)
-      const succeeded = held.flatMap(({ claim, verdict, trace }) =>
-        stale.has(claim.id) || verdict.outcome !== 'done' ? [] : [{ claim, trace, ...verdict }],
-      )
-      const limits = { payloadBytesMax: payloadBytesMax() }
-      const parents = succeeded.flatMap(({ claim, next = [] }) => next.map(() => claim))
-      const children = succeeded.flatMap(({ claim, trace, next = [] }) =>
-        eachOf(next, 'next', (request) => encodeRequest(askKind(request, kinds), limits, familyOf(claim, trace))),
-      )
-      const enqueued = await enqueueOn(client, children, !announced, 'next')
-      const added = new Map<number, Added>()
-      for (const [at, claim] of parents.entries()) {
-        const child = enqueued[at]
-        if (claim.run !== undefined && child?.created) added.set(claim.run, withOne(added.get(claim.run), child.id))
-      }
-      const events = succeeded.flatMap(({ claim, trace, publish = [] }) =>
-        eachOf(publish, 'publish', (request) => encodeEvent(request, limits, originOf(claim, trace))),
-      )
-      const published = await publishOn(client, events)
-      tellCaused = () => {
-        if (announced && enqueued.length > 0) onCaused?.(enqueued.map(({ id }) => id))
-        if (witness?.jobs) tellEnqueued(witness.jobs, children, enqueued)
-        for (const [at, id] of published.entries()) witness?.tell({ type: 'event.published', event: events[at]?.event ?? '', id })
-      }
-      await countEnds(database, client, settled, added)
-      const orphaned = enqueued
-        .filter(({ created }, at) => created && settled.below.includes(parents[at]?.id ?? 0))
-        .map(({ id }) => id)
-      if (orphaned.length > 0)
-        await client.query('select sluice.cancel($1::bigint[], $2, true)', [orphaned, 'canceled with its parent'])
-      await probe('before commit')
-    }
-    await database.transaction(leaseMs, act, writing && lockText(writing.claim))
-    tellCaused()
-    await probe('settled')
-    return [...stale]
-  }
-
   /** Tries again what passes by itself, until the lease is over (nothing): then whoever rescues these jobs runs them again. */
   async #persist(group: readonly Ended[], more: boolean): Promise<number[] | undefined> {
     const { clock, log, database } = this.#options
     const triesMax = more ? writeTriesMax : Number.POSITIVE_INFINITY
     for (let tries = 1, days = 0, waitMs = 10; ; tries++, waitMs = Math.min(waitMs * 2, retryMsMax)) {
       try {
-        return await (more ? this.#inTransaction(group) : this.#plainly(group))
+        return await (more ? settleTogether(group, this.#options) : this.#plainly(group))
       } catch (error) {
         if (isMissingDay(error) && days++ < dayTriesMax) await addDays(database)
         else if (!isTransient(error) || tries >= triesMax || isHeldUp(error, group)) throw error
@@ -275,17 +197,4 @@ export class Settler {
 /** More than its end is to be stored. */
 function hasMore(ended: Ended): boolean {
   return hasWrite(ended) || hasConsequences(ended)
-}
-
-function withOne(added: Added | undefined, id: number): Added {
-  if (!added) return { jobs: 1, first: id, last: id }
-  return { jobs: added.jobs + 1, first: Math.min(added.first, id), last: Math.max(added.last, id) }
-}
-
-function familyOf({ id, root, run, event, trace: own }: Claim, trace = own): Origins {
-  return { family: { parent: id, root: root ?? id, run, event }, trace }
-}
-
-function originOf({ id, run, event, trace: own }: Claim, trace = own): Origin {
-  return { job: id, run, cause: event, trace }
 }
