@@ -2,9 +2,10 @@
  * No handler holds a job or a slot for ever: past its kind's limit it is told to stop, its attempt counts, and whatever it still does
  * changes nothing.
  */
-import { defineKind, delays, done, once } from '@sluice/engine'
+import { defineKind, delays, done, once, type TransactionClient } from '@sluice/engine'
 import { expect } from 'vitest'
 import { eventually, test } from '../support/database.ts'
+import { withOnlooker } from '../support/onlooker.ts'
 
 const oneSlot = { light: { core: 1, max: 1 } }
 const forEver = new Promise<void>(() => {})
@@ -94,4 +95,72 @@ test('[E-29] a job that hangs every time ends as failed', async ({ engines }) =>
     { attempt: 2, outcome: 'retry' },
     { attempt: 3, outcome: 'failed' },
   ])
+})
+
+/** As many as writes are under way at once. */
+const writesAtOnce = 8
+const manySlots = { light: { core: 20, max: 20 } }
+const writes: [name: string, write: (tx: TransactionClient) => Promise<unknown>][] = [
+  ['that waits for nothing that comes', () => forEver],
+  ['whose statement takes too long', (tx) => tx.query('select pg_sleep(600)')],
+]
+
+test.for(writes)(
+  '[E-29] a write %s ends with the limit of its kind: its attempt counts, and no other write or stop waits for it',
+  async ([_name, write], { client, engines }) => {
+    const hung = defineKind('hung', { timeout: '500ms', retry: once, run: () => done({ write }) })
+    const good = defineKind('good', { run: () => done({ write: (tx) => tx.query('select 1') }) })
+    const engine = engines({ kinds: [hung, good], pools: manySlots })
+    await engine.start()
+    const jobs = await engine.enqueueMany([...Array.from({ length: writesAtOnce }, () => hung({})), good({})])
+    await eventually(async () => (await engine.find(jobs.at(-1)!.id))?.state === 'succeeded', 10_000)
+    await eventually(async () => (await engine.failed()).length === writesAtOnce, 10_000)
+    expect(await engine.find(jobs[0]!.id)).toMatchObject({ state: 'failed', attempt: 1, error: { code: 'HANDLER_TIMED_OUT' } })
+    // Nor does a statement of theirs go on by itself.
+    await eventually(async () => {
+      const { rows } = await client.query(
+        `select from pg_stat_activity where datname = current_database() and state <> 'idle' and application_name = 'sluice pool'`,
+      )
+      return rows.length === 0
+    }, 10_000)
+    await engine.stop()
+  },
+)
+
+test('[E-29] a write that does nothing for a whole lease is a failed attempt', async ({ engines }) => {
+  let begun = 0
+  const asleep = defineKind('asleep', {
+    retry: once,
+    run: () =>
+      done({
+        write: () => {
+          begun++
+          return forEver
+        },
+      }),
+  })
+  const engine = engines({ kinds: [asleep], lease: '1s' })
+  await engine.start()
+  const { id } = await engine.enqueue(asleep({}))
+  await eventually(async () => (await engine.find(id))?.state === 'failed', 10_000)
+  expect((await engine.find(id))?.error?.message).toMatch(/idle-in-transaction timeout/)
+  expect(begun).toBe(1)
+})
+
+test('[E-23] [E-29] a process that stops leaves a write behind that never ends', async ({ database, engines }) => {
+  const hung = defineKind('hung', { run: () => done({ write: () => forEver }) })
+  const engine = engines({ kinds: [hung], lease: '1m', grace: '100ms' })
+  await engine.start()
+  await engine.enqueue(hung({}))
+  await withOnlooker(database.url, (onlooker) =>
+    eventually(
+      async () =>
+        (
+          await onlooker.query(
+            `select from pg_stat_activity where state = 'idle in transaction' and datname = current_database()`,
+          )
+        ).rowCount === 1,
+    ),
+  )
+  await engine.stop()
 })

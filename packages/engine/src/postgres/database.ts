@@ -5,7 +5,6 @@
  * carries what users and handlers write, `look` what people look at, and the heartbeat and the listener each have a client of their own. Statements are named, so that the
  * server plans them once; behind a pooler that forbids this, the first complaint turns names off for good.
  */
-import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import type { Sql } from 'sql-template-tag'
 import { systemClock } from '../support/clock.ts'
@@ -14,6 +13,7 @@ import type { Log } from '../support/log.ts'
 import { call, type Statement } from './call.ts'
 import type { Executor, Rows } from './client.ts'
 import { checkUrl } from './connect.ts'
+import { cut } from './cut.ts'
 import { type AnswerLimit, KeptConnections } from './kept-connections.ts'
 import { Patience } from './patience.ts'
 import { sqlState } from './transient.ts'
@@ -233,7 +233,7 @@ export class Database implements Executor {
   cut(): void {
     this.#left = true
     this.#tellCut()
-    for (const client of this.#clients) (client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy()
+    for (const client of this.#clients) cut(client)
   }
 
   #watch(client: pg.ClientBase): void {

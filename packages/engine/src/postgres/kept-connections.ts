@@ -4,9 +4,9 @@
  * To ask a pool for a connection and to give it back takes longer than to send the statement. Here the one used last is taken at once; the pool is asked when
  * none is in hand, and gets one back when somebody waits for it. A connection that breaks meanwhile is let go, and the next call opens another.
  */
-import type { Duplex } from 'node:stream'
 import type pg from 'pg'
 import type { Clock, Timer } from '../support/clock.ts'
+import { cut } from './cut.ts'
 
 /** How long a call may go without an answer before its connection counts as broken. */
 export interface AnswerLimit {
@@ -82,7 +82,7 @@ export class KeptConnections {
         return
       }
       this.#taken.delete(client)
-      ;(client as unknown as { connection: { stream: Duplex } }).connection.stream.destroy()
+      cut(client)
     }
   }
 }

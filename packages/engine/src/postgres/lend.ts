@@ -2,7 +2,8 @@
  * A transaction as it is lent: the borrower's statements while it lasts, and a refusal afterwards.
  *
  * Its connection goes on to other transactions. A statement that nobody waited for would land in one of those and share its fate, so all that is under way is
- * waited for, and what comes later is refused. A statement that fails without anybody waiting for it fails the transaction, not the process.
+ * waited for, and what comes later is refused. A statement that fails without anybody waiting for it fails the transaction, not the process. When the
+ * connection ends, so does the loan, whatever the borrower still waits for.
  *
  * Whoever lends it commits it, together with the rest. So statements that would end it are refused, and so are those that would leave something behind on the
  * connection; one that ended it in disguise, behind another or in a procedure, fails it.
@@ -31,12 +32,19 @@ export async function lend<T>(client: pg.ClientBase, use: (tx: TransactionClient
   }
   // All else that a client can do, it can.
   const tx = Object.create(client, { query: { value: query } }) as TransactionClient
+  let breakOff = (_reason: Error): void => {}
+  const broken = new Promise<never>((_, reject) => void (breakOff = reject))
+  const ended = (): void => breakOff(new Error('Connection terminated'))
+  client.on('error', breakOff)
+  client.on('end', ended)
   try {
-    const result = await use(tx)
-    while (underWay.size > 0) await Promise.all(underWay)
+    const result = await Promise.race([use(tx), broken])
+    while (underWay.size > 0) await Promise.race([Promise.all(underWay), broken])
     return result
   } finally {
     over = true
+    client.off('error', breakOff)
+    client.off('end', ended)
   }
 }
 

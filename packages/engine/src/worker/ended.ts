@@ -18,7 +18,7 @@ export interface Ended {
   readonly trace?: string | undefined
 }
 
-interface Writing extends Ended {
+export interface Writing extends Ended {
   readonly verdict: Extract<Verdict, { outcome: 'done' }> & { readonly write: NonNullable<Done['write']> }
 }
 
@@ -31,6 +31,11 @@ export function isHeldUp(error: unknown, group: readonly Ended[]): boolean {
   if (sqlState(error) !== '55P03' || group.every(({ claim }) => claim.lane === undefined)) return false
   const { where } = error as { where?: unknown }
   return typeof where === 'string' && where.includes('sluice.leave_lanes')
+}
+
+/** Its write did nothing for a whole lease, and the server ended it. It would do so again. */
+export function isIdleWrite(error: unknown, group: readonly Ended[]): boolean {
+  return sqlState(error) === '25P03' && group.some(hasWrite)
 }
 
 /** Jobs to come or events to publish. */

@@ -12,12 +12,12 @@ import { tellEnqueued } from '../job/intake.ts'
 import { type AnyKind, askKind } from '../job/kind.ts'
 import { encodeRequest, type Origins } from '../job/request.ts'
 import type { Database, Transaction } from '../postgres/database.ts'
-import { lend } from '../postgres/lend.ts'
 import type { Clock } from '../support/clock.ts'
 import { eachOf } from '../support/errors.ts'
 import type { Probe } from '../support/fail-point.ts'
 import type { Witness } from '../support/witness.ts'
 import { type Ended, hasConsequences, hasWrite } from './ended.ts'
+import { lendToWrite } from './lend-to-write.ts'
 import { type Added, countEnds, doneText, lockText, settle } from './settle.ts'
 
 export interface TogetherOptions {
@@ -36,14 +36,16 @@ export interface TogetherOptions {
 
 /** Answers the claims that were somebody else's by then. One with a write is alone in its group. */
 export async function settleTogether(group: readonly Ended[], options: TogetherOptions): Promise<number[]> {
-  const { database, probe, leaseMs } = options
+  const { database, clock, kinds, probe, leaseMs } = options
   const writing = group.find(hasWrite)
   let stale: number[] = []
   let tellCaused = (): void => {}
-  const act = async ({ client, found, commitWith }: Transaction): Promise<void> => {
+  const limitMs = kinds.get(writing?.claim.kind ?? '')?.timeoutMs ?? leaseMs
+  const act = async (transaction: Transaction): Promise<void> => {
+    const { client, found, commitWith } = transaction
     stale = []
     if (writing && found.length === 0) return void stale.push(writing.claim.id)
-    if (writing) await lend(client, writing.verdict.write)
+    if (writing) await lendToWrite(transaction, writing, { database, clock, limitMs })
     if (writing && !hasConsequences(writing) && !writing.said) {
       await probe('before commit')
       const old = await commitWith(doneText(writing.claim))

@@ -14,7 +14,7 @@ import { addDays, isMissingDay } from '../job/missing-day.ts'
 import { isTransient } from '../postgres/transient.ts'
 import { pause } from '../support/clock.ts'
 import type { Log } from '../support/log.ts'
-import { type Ended, hasConsequences, hasWrite, isHeldUp, withoutVoid } from './ended.ts'
+import { type Ended, hasConsequences, hasWrite, isHeldUp, isIdleWrite, withoutVoid } from './ended.ts'
 import type { Verdict } from './judge.ts'
 import { SetAside } from './set-aside.ts'
 import { findBusyLanes, settle } from './settle.ts'
@@ -172,9 +172,10 @@ export class Settler {
         return await (more ? settleTogether(group, this.#options) : this.#plainly(group))
       } catch (error) {
         if (isMissingDay(error) && days++ < dayTriesMax) await addDays(database)
-        else if (!isTransient(error) || tries >= triesMax || isHeldUp(error, group)) throw error
-        else log.warn('settle is tried again', { reason: String(error) })
+        else if (!isTransient(error)) throw error
         if (this.#isOver()) return undefined
+        if (tries >= triesMax || isHeldUp(error, group) || isIdleWrite(error, group)) throw error
+        log.warn('settle is tried again', { reason: String(error) })
         await pause(clock, waitMs)
       }
     }

@@ -1,0 +1,43 @@
+/**
+ * The transaction of a settle, lent to a handler's write for as long as the kind lets a handler run.
+ *
+ * Past that the connection is cut, and the server is asked to end the session: a statement that is under way there would go on with the job's row in
+ * its hand, and the end of the attempt would wait for it. What did nothing for a whole lease has been ended by the server already.
+ */
+
+import { cut } from '../postgres/cut.ts'
+import type { Database, Transaction } from '../postgres/database.ts'
+import { lend } from '../postgres/lend.ts'
+import type { Clock } from '../support/clock.ts'
+import { SluiceError } from '../support/errors.ts'
+import type { Writing } from './ended.ts'
+
+const endStatement = { name: 'sluice_end_session', text: 'select pg_terminate_backend($1)' }
+
+export interface WriteLimit {
+  readonly database: Database
+  readonly clock: Clock
+  readonly limitMs: number
+}
+
+/** `found` is what `lockText` found. */
+export async function lendToWrite(
+  { client, found }: Transaction,
+  { verdict }: Writing,
+  { database, clock, limitMs }: WriteLimit,
+): Promise<void> {
+  let ending: Promise<unknown> | undefined
+  const late = clock.after(limitMs, () => {
+    ending = database.send(database.hot, endStatement, [found[0]?.[0]]).catch(() => {})
+    cut(client)
+  })
+  try {
+    await lend(client, verdict.write)
+  } catch (error) {
+    if (!ending) throw error
+    await ending
+    throw new SluiceError('HANDLER_TIMED_OUT', { limitMs }, error)
+  } finally {
+    late.cancel()
+  }
+}
