@@ -34,8 +34,8 @@ export interface TogetherOptions {
   readonly onCaused?: (ids: readonly number[]) => void
 }
 
-/** Answers the claims that were somebody else's by then. One with a write is alone in its group. */
-export async function settleTogether(group: readonly Ended[], options: TogetherOptions): Promise<number[]> {
+/** Answers the claims that were somebody else's by then. One with a write is alone in its group. `onBegun`: there is a transaction. */
+export async function settleTogether(group: readonly Ended[], options: TogetherOptions, onBegun: () => void): Promise<number[]> {
   const { database, clock, kinds, probe, leaseMs } = options
   const writing = group.find(hasWrite)
   let stale: number[] = []
@@ -43,6 +43,7 @@ export async function settleTogether(group: readonly Ended[], options: TogetherO
   const limitMs = kinds.get(writing?.claim.kind ?? '')?.timeoutMs ?? leaseMs
   const act = async (transaction: Transaction): Promise<void> => {
     const { client, found, commitWith } = transaction
+    onBegun()
     stale = []
     if (writing && found.length === 0) return void stale.push(writing.claim.id)
     if (writing) await lendToWrite(transaction, writing, { database, clock, limitMs })

@@ -163,18 +163,24 @@ export class Settler {
     return stale
   }
 
-  /** Tries again what passes by itself, until the lease is over (nothing): then whoever rescues these jobs runs them again. */
+  /**
+   * Tries again what passes by itself, until the lease is over (nothing): then whoever rescues these jobs runs them again. Only what got as far as
+   * a transaction counts as a try: a server that is away uses none up.
+   */
   async #persist(group: readonly Ended[], more: boolean): Promise<number[] | undefined> {
     const { clock, log, database } = this.#options
-    const triesMax = more ? writeTriesMax : Number.POSITIVE_INFINITY
-    for (let tries = 1, days = 0, waitMs = 10; ; tries++, waitMs = Math.min(waitMs * 2, retryMsMax)) {
+    let [tries, days, dayMissing] = [0, 0, false]
+    const onBegun = (): void => void tries++
+    for (let waitMs = 10; ; waitMs = Math.min(waitMs * 2, retryMsMax)) {
       try {
-        return await (more ? settleTogether(group, this.#options) : this.#plainly(group))
+        if (dayMissing) await addDays(database)
+        dayMissing = false
+        return await (more ? settleTogether(group, this.#options, onBegun) : this.#plainly(group))
       } catch (error) {
-        if (isMissingDay(error) && days++ < dayTriesMax) await addDays(database)
+        if (isMissingDay(error) && days++ < dayTriesMax) dayMissing = true
         else if (!isTransient(error)) throw error
         if (this.#isOver()) return undefined
-        if (tries >= triesMax || isHeldUp(error, group) || isIdleWrite(error, group)) throw error
+        if (tries >= writeTriesMax || isHeldUp(error, group) || isIdleWrite(error, group)) throw error
         log.warn('settle is tried again', { reason: String(error) })
         await pause(clock, waitMs)
       }
