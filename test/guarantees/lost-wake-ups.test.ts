@@ -2,7 +2,7 @@
  * Wake-ups are hints. Whatever gets lost on the way, the next job still starts: at once where the loss is noticed, at the latest with the next
  * heartbeat where it is not.
  */
-import { createEngine, defineKind, type Engine, type EngineOptions, silentLog } from '@sluice/engine'
+import { createEngine, defineKind, done, type Engine, type EngineOptions, silentLog } from '@sluice/engine'
 import type pg from 'pg'
 import { expect } from 'vitest'
 import { z } from 'zod'
@@ -262,6 +262,40 @@ test('[E-27] connections that fall silent are given up, and what was claimed on 
   expect(await ended(client, id)).toEqual({ attempt: 1, state: 'succeeded' })
   expect(ran).toEqual([1, id])
   await eventually(() => engine.status().ready)
+})
+
+test('[E-27] connections for transactions that fall silent are given up: children and writes are stored on others, each handler ran once', async ({
+  proxied,
+  proxy,
+  client,
+}) => {
+  const ran: number[] = []
+  const outcomes = [done({ next: [note({})] }), done({ write: (tx) => tx.query('select 1') }), undefined]
+  const kinds = outcomes.map((outcome, n) =>
+    defineKind(`ends.${n}`, {
+      run: ({ id }) => {
+        ran.push(id)
+        return outcome
+      },
+    }),
+  )
+  const engine = proxied({ kinds: [...kinds, note], lease: '1s', poolMax: 4 })
+  await engine.start()
+  // All that there may be are open.
+  let together = 0
+  await Promise.all(
+    Array.from({ length: 4 }, () =>
+      engine.transaction(async () => {
+        together++
+        await eventually(() => together === 4)
+      }),
+    ),
+  )
+  proxy.silence(/^sluice pool$/)
+  const ids: number[] = []
+  for (const { kindName } of [...kinds, ...kinds]) ids.push(await enqueueSql(client, `'${kindName}'`))
+  for (const id of ids) expect(await ended(client, id)).toEqual({ attempt: 1, state: 'succeeded' })
+  expect(ran.toSorted((a, b) => a - b)).toEqual(ids)
 })
 
 test('[E-23] a process leaves also when the server has gone silent in the middle of a job', async ({

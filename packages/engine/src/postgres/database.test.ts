@@ -1,8 +1,9 @@
-/** A connection that breaks while nobody uses it is a line in the log; one that ends because we end is none. */
+/** A connection that breaks while nobody uses it is a line in the log, one that ends because we end is none, and what a user takes his time for is no breakage. */
 import pg from 'pg'
 import { expect } from 'vitest'
 import { eventually, test } from '../../../../test/support/database.ts'
-import type { Log } from '../support/log.ts'
+import { pause, systemClock } from '../support/clock.ts'
+import { type Log, silentLog } from '../support/log.ts'
 import { Database } from './database.ts'
 
 test('[O-07] an idle connection that breaks is told, but not one that the server ends while we stop', async ({
@@ -28,4 +29,19 @@ test('[O-07] an idle connection that breaks is told, but not one that the server
   await closing
   pools.pool.emit('error', goodbye, undefined as never)
   expect(lines).toEqual([])
+})
+
+test('[E-27] a transaction whose owner thinks, or whose statement takes long, is not cut; one of ours without an answer is', async ({
+  database,
+}) => {
+  const answers = { limitMs: 150, clock: systemClock }
+  const pools = new Database({ url: database.url, poolMax: 2, prepare: false, log: silentLog, answers })
+  await pools.transaction(10_000, async ({ client }) => {
+    await pause(systemClock, 2 * answers.limitMs)
+    await client.query('select pg_sleep(0.3)')
+  })
+  const ours = pools.transaction(10_000, ({ client, answered }) => answered(client.query('select pg_sleep(60)')))
+  await expect(ours).rejects.toThrow('Connection terminated')
+  expect((await pools.pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+  await pools.close()
 })

@@ -10,11 +10,11 @@ import type { Sql } from 'sql-template-tag'
 import { systemClock } from '../support/clock.ts'
 import { SluiceError } from '../support/errors.ts'
 import type { Log } from '../support/log.ts'
+import { type AnswerLimit, answered, cut } from './answers.ts'
 import { call, type Statement } from './call.ts'
 import type { Executor, Rows } from './client.ts'
 import { checkUrl } from './connect.ts'
-import { cut } from './cut.ts'
-import { type AnswerLimit, KeptConnections } from './kept-connections.ts'
+import { KeptConnections } from './kept-connections.ts'
 import { Patience } from './patience.ts'
 import { sqlState } from './transient.ts'
 
@@ -23,7 +23,7 @@ export interface DatabaseOptions {
   readonly poolMax: number
   readonly prepare: boolean
   readonly log: Log
-  /** For claims and settles. Default: they wait for ever. */
+  /** For claims, settles, and the begin and the end of transactions. Default: they wait for ever. */
   readonly answers?: AnswerLimit
   /** How long a look may take. Default 5 s. */
   readonly lookMsMax?: number
@@ -37,6 +37,8 @@ export interface Transaction {
   readonly client: pg.ClientBase
   /** What the opening statement found. */
   readonly found: readonly unknown[][]
+  /** Waits for statements of ours, which are short: without an answer in time the connection is cut. What users ask may take as long as it takes. */
+  answered<T>(asked: Promise<T>): Promise<T>
   /** Sends a last statement without parameters together with the commit, and answers its rows. */
   commitWith(statement: string): Promise<unknown[][]>
 }
@@ -65,6 +67,8 @@ const intakeConnectionsMax = 2
 const lookConnectionsMax = 4
 const connectTimeoutMs = 10_000
 const defaultLookMsMax = 5_000
+/** Where no limit cuts a statement that a user waits for, at least a peer that is gone is noticed. */
+const keepAliveMs = 10_000
 
 export class Database implements Executor {
   readonly hot: KeptConnections
@@ -95,7 +99,6 @@ export class Database implements Executor {
     const hot = new pg.Pool({ ...this.#config('hot'), max: hotConnectionsMax, ...verify })
     const intake = new pg.Pool({ ...this.#config('intake'), max: intakeConnectionsMax, ...verify })
     const onLost = (error: Error): void => this.#tellLost(error)
-    // A connection that broke without a word (a firewall, a pulled cable) would keep its statement for ever.
     this.hot = new KeptConnections(this.#quiet(hot), { onLost, answers: options.answers })
     this.intake = new KeptConnections(this.#quiet(intake), { onLost })
     this.pool = this.#quiet(new pg.Pool({ ...this.#config('pool'), max: options.poolMax, idleTimeoutMillis: 30_000, ...verify }))
@@ -157,26 +160,26 @@ export class Database implements Executor {
    */
   async transaction<T>(idleMsMax: number, act: (transaction: Transaction) => Promise<T>, opening = ''): Promise<T> {
     const client = await this.#patience.connect()
+    const inTime = <A>(asked: Promise<A>): Promise<A> => answered(client, this.#options.answers, asked)
     let broken: Error | undefined
     let over = false
     try {
-      const found = await ask(
-        client,
-        `begin; set local idle_in_transaction_session_timeout = ${Math.ceil(idleMsMax)}; ${opening}`,
-      )
+      const begin = `begin; set local idle_in_transaction_session_timeout = ${Math.ceil(idleMsMax)}; ${opening}`
+      const found = await inTime(ask(client, begin))
       const result = await act({
         client,
         found,
+        answered: inTime,
         async commitWith(statement) {
-          const rows = await ask(client, `${statement}; commit`, -2)
+          const rows = await inTime(ask(client, `${statement}; commit`, -2))
           over = true
           return rows
         },
       })
-      if (!over) await client.query('commit')
+      if (!over) await inTime(client.query('commit'))
       return result
     } catch (error) {
-      await client.query('rollback').catch((trouble: Error) => {
+      await inTime(client.query('rollback')).catch((trouble: Error) => {
         broken = trouble
       })
       throw error
@@ -247,6 +250,7 @@ export class Database implements Executor {
       application_name: `sluice ${purpose}`,
       connectionTimeoutMillis: connectTimeoutMs,
       keepAlive: true,
+      keepAliveInitialDelayMillis: keepAliveMs,
       types,
     }
   }

@@ -6,13 +6,7 @@
  */
 import type pg from 'pg'
 import type { Clock, Timer } from '../support/clock.ts'
-import { cut } from './cut.ts'
-
-/** How long a call may go without an answer before its connection counts as broken. */
-export interface AnswerLimit {
-  readonly limitMs: number
-  readonly clock: Clock
-}
+import { type AnswerLimit, cut } from './answers.ts'
 
 export interface KeptOptions {
   /** A connection broke while nobody used it. */

@@ -5,7 +5,7 @@
  * its hand, and the end of the attempt would wait for it. What did nothing for a whole lease has been ended by the server already.
  */
 
-import { cut } from '../postgres/cut.ts'
+import { cut } from '../postgres/answers.ts'
 import type { Database, Transaction } from '../postgres/database.ts'
 import { lend } from '../postgres/lend.ts'
 import type { Clock } from '../support/clock.ts'

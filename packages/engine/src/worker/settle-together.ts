@@ -42,7 +42,7 @@ export async function settleTogether(group: readonly Ended[], options: TogetherO
   let tellCaused = (): void => {}
   const limitMs = kinds.get(writing?.claim.kind ?? '')?.timeoutMs ?? leaseMs
   const act = async (transaction: Transaction): Promise<void> => {
-    const { client, found, commitWith } = transaction
+    const { client, found, answered, commitWith } = transaction
     onBegun()
     stale = []
     if (writing && found.length === 0) return void stale.push(writing.claim.id)
@@ -53,7 +53,7 @@ export async function settleTogether(group: readonly Ended[], options: TogetherO
       if (old.length > 0) stale.push(writing.claim.id) // its handler ended the transaction by itself, and lost the row
       return
     }
-    const stored = await store(client, group, options)
+    const stored = await answered(store(client, group, options))
     stale = stored.stale
     tellCaused = stored.tell
     await probe('before commit')
