@@ -15,6 +15,7 @@ import type { TransactionClient } from './client.ts'
 export async function lend<T>(client: pg.ClientBase, use: (tx: TransactionClient) => Promise<T>): Promise<T> {
   const underWay = new Set<Promise<unknown>>()
   let over = false
+  let lost: SluiceError | undefined
   const query = (...words: unknown[]): unknown => {
     if (over) return Promise.reject(new SluiceError('TRANSACTION_OVER'))
     const refusal = refusalOf(words[0])
@@ -22,7 +23,8 @@ export async function lend<T>(client: pg.ClientBase, use: (tx: TransactionClient
     const sent: unknown = Reflect.apply(client.query, client, words)
     if (!(sent instanceof Promise)) return sent
     const answer = sent.then((result: unknown) => {
-      if (client.getTransactionStatus() === 'I' || hasBegun(result)) throw notYours('a statement that ends it', endings)
+      if (client.getTransactionStatus() === 'I' || hasBegun(result)) lost ??= notYours('a statement that ends it', endings)
+      if (lost) throw lost
       return result
     })
     underWay.add(answer)
@@ -40,6 +42,7 @@ export async function lend<T>(client: pg.ClientBase, use: (tx: TransactionClient
   try {
     const result = await Promise.race([use(tx), broken])
     while (underWay.size > 0) await Promise.race([Promise.all(underWay), broken])
+    if (lost) throw lost // also where the borrower has caught it
     return result
   } finally {
     over = true
