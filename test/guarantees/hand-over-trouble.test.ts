@@ -141,16 +141,20 @@ test('[E-05] whoever waits for a stranger’s key keeps no process from hearing,
   scene,
   database,
   client,
+  engines,
 }) => {
   const keyed = defineKind('keyed', { payload: z.looseObject({}), dedupe: 'keep', run: () => {} })
-  await scene.idle({ kinds: [scene.note, keyed] })
-  const [stranger, sender] = [new pg.Client(database.url), new pg.Client(database.url)]
-  await Promise.all([stranger.connect(), sender.connect()])
+  const kinds = [scene.note, keyed]
+  await scene.idle({ kinds })
+  const sender = engines({ kinds })
+  await sender.migrate()
+  const stranger = new pg.Client(database.url)
+  await stranger.connect()
   try {
     await stranger.query('begin')
     await stranger.query(`select id from sluice.enqueue_lone('keyed', '{"a": 1}', true)`)
-    const sent = scene.enqueue(sender, 'keyed', { a: 1 })
-    await withOnlooker(database.url, (onlooker) => serverWaits(onlooker, 'sluice.enqueue_lone('))
+    const sent = sender.enqueue(keyed({ a: 1 }))
+    await withOnlooker(database.url, (onlooker) => serverWaits(onlooker, 'sluice.enqueue_'))
     await scene.cutListeners()
     const { id } = await scene.enqueue(client, 'note')
     expect(await scene.ended(id)).toMatchObject({ attempt: 1, state: 'succeeded' })
@@ -158,7 +162,7 @@ test('[E-05] whoever waits for a stranger’s key keeps no process from hearing,
     await stranger.query('rollback')
     expect(await scene.ended((await sent).id)).toMatchObject({ attempt: 1, state: 'succeeded' })
   } finally {
-    await Promise.all([stranger.end(), sender.end()])
+    await stranger.end()
   }
 })
 

@@ -37,24 +37,63 @@ exception when unique_violation or lock_not_available or deadlock_detected then
   return null;
 end $$;
 
+-- For what has company: the single enqueues of a process share a few connections, and one that has to wait for a key in somebody's hand fails (55P03) instead of keeping the
+-- others waiting. A tenth of a second, as above.
+create function sluice.enqueue_briefly(jobs jsonb, wake boolean, out ids bigint[], out existing integer[])
+language plpgsql
+  set lock_timeout = '100ms'
+as $$
+begin
+  select m.ids, m.existing into ids, existing from sluice.enqueue_many(jobs, wake) m;
+end $$;
+
+-- A group that was refused, one by one. Who would have to wait gets 0 instead of an id, and with whom something else is wrong, -1: these are tried again by themselves.
+create function sluice.enqueue_each(jobs jsonb, wake boolean, out ids bigint[], out existing integer[])
+language plpgsql
+  set lock_timeout = '1ms'
+as $$
+declare
+  one record;
+  made record;
+begin
+  for one in select j.value, j.ordinality::integer as place from jsonb_array_elements(jobs) with ordinality as j loop
+    begin
+      select m.ids[1] as id, m.existing is not null as existed into made from sluice.enqueue_many(jsonb_build_array(one.value), wake) m;
+      ids[one.place] := made.id;
+      if made.existed then existing := existing || one.place; end if;
+    exception
+      when lock_not_available then
+        ids[one.place] := 0;
+      when others then
+        ids[one.place] := -1;
+    end;
+  end loop;
+end $$;
+
 -- The usual bulk, for half of the cost; or else the long way, which also says what is wrong. One statement for both, because a caller who does not wait for it may have sent its
--- rollback behind it.
-create function sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text default null, out ids bigint[], out existing integer[])
+-- rollback behind it. `briefly` as in enqueue_briefly.
+create function sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text default null, briefly boolean default false, out ids bigint[], out existing integer[])
 language plpgsql
 as $$
+declare
+  jobs jsonb;
 begin
   ids := sluice.try_alike(in_kind, payloads, wake, in_trace);
   if ids is not null then return; end if;
-  select m.ids, m.existing into ids, existing
-  from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value, 'trace', in_trace) order by p.ordinality)
-                            from jsonb_array_elements(payloads) with ordinality as p), wake) m;
+  jobs := (select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value, 'trace', in_trace) order by p.ordinality)
+           from jsonb_array_elements(payloads) with ordinality as p);
+  if briefly then
+    select m.ids, m.existing into ids, existing from sluice.enqueue_briefly(jobs, wake) m;
+  else
+    select m.ids, m.existing into ids, existing from sluice.enqueue_many(jobs, wake) m;
+  end if;
 end $$;
 
 -- One job with nothing special about it, in as few steps as possible: this is what a caller waits for. Answers nothing when the key is taken, the kind is unknown or has other rules;
--- then the job takes the long way. With `hand_over` an idle process is looked for first.
+-- then the job takes the long way. With `hand_over` an idle process is looked for first. It waits for a key as briefly as enqueue_briefly does.
 create function sluice.enqueue_lone(in_kind text, in_payload jsonb, wake boolean, in_trace text default null, hand_over boolean default false, out id bigint, out handed_over boolean)
 language plpgsql
-  set plan_cache_mode = force_generic_plan      -- planning anew would take longer than the rest
+  set lock_timeout = '100ms' set plan_cache_mode = force_generic_plan      -- planning anew would take longer than the rest
 as $$
 #variable_conflict use_column
 declare

@@ -21,13 +21,29 @@ export interface Enqueued {
   readonly created: boolean
 }
 
-const anyStatement: Statement = { name: 'sluice_enqueue', text: 'select ids, existing from sluice.enqueue_many($1::jsonb, $2)' }
-const alikeStatement: Statement = {
-  name: 'sluice_enqueue_alike',
-  text: 'select ids, existing from sluice.enqueue_alike($1, $2::jsonb, $3, $4)',
+/** For a key in somebody's hand: without limit; or soon the statement fails with `lockTaken`; or each job that would have to is left out, and the others are stored. */
+export type Waits = 'long' | 'briefly' | 'never'
+/** PostgreSQL's word for a lock that did not come in time. */
+export const lockTaken = '55P03'
+/** In place of the id of a job that was left out: its key is in somebody's hand. */
+export const heldBack = 0
+/** Or something else is wrong with it. */
+export const refused = -1
+
+const anyStatements: Record<Waits, Statement> = {
+  long: { name: 'sluice_enqueue', text: 'select ids, existing from sluice.enqueue_many($1::jsonb, $2)' },
+  briefly: { name: 'sluice_enqueue_briefly', text: 'select ids, existing from sluice.enqueue_briefly($1::jsonb, $2)' },
+  never: { name: 'sluice_enqueue_each', text: 'select ids, existing from sluice.enqueue_each($1::jsonb, $2)' },
+}
+const alikeStatements: Record<Exclude<Waits, 'never'>, Statement> = {
+  long: { name: 'sluice_enqueue_alike', text: 'select ids, existing from sluice.enqueue_alike($1, $2::jsonb, $3, $4)' },
+  briefly: {
+    name: 'sluice_enqueue_alike_briefly',
+    text: 'select ids, existing from sluice.enqueue_alike($1, $2::jsonb, $3, $4, true)',
+  },
 }
 
-/** Answers nothing when the job needs one of the others. */
+/** Answers nothing when the job needs one of the others. It waits briefly. */
 export const loneStatement: Statement = {
   name: 'sluice_enqueue_lone',
   text: 'select id, handed_over from sluice.enqueue_lone($1, $2::jsonb, $3, $4, $5)',
@@ -36,18 +52,19 @@ export const loneStatement: Statement = {
 export function enqueueStatement(
   requests: readonly EncodedRequest[],
   wake: boolean,
+  waits: Waits = 'long',
 ): { statement: Statement; values: unknown[] } {
   const { kind = '', trace } = requests[0] ?? {}
-  if (requests.every((request) => request.kind === kind && request.fields === '' && request.trace === trace))
+  if (waits !== 'never' && requests.every((request) => request.kind === kind && request.fields === '' && request.trace === trace))
     return {
-      statement: alikeStatement,
+      statement: alikeStatements[waits],
       values: [kind, `[${requests.map(({ payload }) => payload).join(',')}]`, wake, trace ?? null],
     }
   const rows = requests.map(({ kind, payload, fields, trace }) => {
     const carried = trace === undefined ? '' : `,"trace":"${trace}"`
     return `{"kind":${JSON.stringify(kind)},"payload":${payload}${fields}${carried}}`
   })
-  return { statement: anyStatement, values: [`[${rows.join(',')}]`, wake] }
+  return { statement: anyStatements[waits], values: [`[${rows.join(',')}]`, wake] }
 }
 
 /** On a client with a transaction of its own: a caller's, or that of a settle. */

@@ -3,13 +3,24 @@
  *
  * The first goes out at once; those that arrive while it is under way travel together as soon as it is back, so a lone caller waits for
  * nobody and sixty-four callers cost a few commits. Requests were checked before they came here; if the database refuses a group
- * nevertheless, each goes alone, so that a bad member fails only its caller. Requests inside a caller's own transaction never come here.
+ * nevertheless, its members are tried one by one, so that a bad one fails only its caller. A job whose key is in somebody's hand may have to wait for
+ * long: it does so alone, on a connection of the pool, and keeps nobody waiting who does not want that key. Requests inside a caller's own transaction never come here.
  */
 import type { Dispatcher, OfferFacts } from '../dispatch/dispatcher.ts'
 import { explainConnect } from '../postgres/connect.ts'
 import type { Carrier, Database } from '../postgres/database.ts'
-import { isConnectionLoss } from '../postgres/transient.ts'
-import { type Enqueued, enqueueStatement, explainRefusal, loneStatement, readEnqueued } from './enqueue.ts'
+import { isConnectionLoss, sqlState } from '../postgres/transient.ts'
+import {
+  type Enqueued,
+  enqueueStatement,
+  explainRefusal,
+  heldBack,
+  lockTaken,
+  loneStatement,
+  readEnqueued,
+  refused,
+  type Waits,
+} from './enqueue.ts'
 import type { AnyKind } from './kind.ts'
 import type { EncodedRequest } from './request.ts'
 import type { Waker } from './waker.ts'
@@ -40,11 +51,15 @@ export class Enqueuer {
   readonly #offers: Offers
   #waiting: Waiting[] = []
   #underWay = 0
+  readonly #alone: Waiting[] = []
+  #aloneUnderWay = 0
+  readonly #aloneMax: number
 
   constructor(database: Database, waker: Waker, offers: Offers) {
     this.#database = database
     this.#waker = waker
     this.#offers = offers
+    this.#aloneMax = Math.floor(database.pool.options.max / 2) // the rest is for those who have nothing to do with such keys
   }
 
   add(request: EncodedRequest): Promise<Enqueued> {
@@ -59,24 +74,35 @@ export class Enqueuer {
 
   /** All of them or none. */
   async addMany(requests: readonly EncodedRequest[]): Promise<Enqueued[]> {
+    const [first, ...others] = requests
+    return first && others.length === 0 ? [await this.add(first)] : this.#sendPatiently(requests)
+  }
+
+  async #sendPatiently(requests: readonly EncodedRequest[]): Promise<Enqueued[]> {
     try {
-      return await this.#send(this.#database.pool, requests)
+      return await this.#send(this.#database.pool, requests, 'long')
     } catch (error) {
       throw explainConnect(explainRefusal(error, requests))
     }
   }
 
-  async #send(on: Carrier, requests: readonly EncodedRequest[]): Promise<Enqueued[]> {
-    const { dispatcher } = this.#offers
-    const announces = dispatcher.announces
-    const wake = !announces && this.#waker.leads()
+  async #send(on: Carrier, requests: readonly EncodedRequest[], waits: Waits): Promise<Enqueued[]> {
+    const wake = !this.#offers.dispatcher.announces && this.#waker.leads()
     const [lone] = requests
-    const [id, handedOver] = requests.length === 1 && lone?.fields === '' ? await this.#sendLone(on, lone, wake) : none
-    const enqueued = id === null ? await this.#sendMany(on, requests, wake) : [{ id, created: true }]
-    if (announces)
-      dispatcher.offer(enqueued.map(({ id, created }, at) => ({ id, facts: created ? this.#factsOf(requests[at]) : undefined })))
-    else if (!handedOver) this.#waker.stored(requests, wake)
+    const isLone = waits === 'briefly' && requests.length === 1 && lone?.fields === ''
+    const [id, handedOver] = isLone ? await this.#sendLone(on, lone, wake) : none
+    const enqueued = id === null ? await this.#sendMany(on, requests, wake, waits) : [{ id, created: true }]
+    const isStored = (_: unknown, at: number): boolean => Number(enqueued[at]?.id) > 0
+    if (waits === 'never') this.#tell(requests.filter(isStored), enqueued.filter(isStored), wake)
+    else if (!handedOver) this.#tell(requests, enqueued, wake)
     return enqueued
+  }
+
+  #tell(requests: readonly EncodedRequest[], enqueued: readonly Enqueued[], notified: boolean): void {
+    const { dispatcher } = this.#offers
+    if (!dispatcher.announces) this.#waker.stored(requests, notified)
+    else
+      dispatcher.offer(enqueued.map(({ id, created }, at) => ({ id, facts: created ? this.#factsOf(requests[at]) : undefined })))
   }
 
   /** What is plain enough to be known without asking: ready now, and in the open lane. */
@@ -94,8 +120,8 @@ export class Enqueuer {
     return row ?? none
   }
 
-  async #sendMany(on: Carrier, requests: readonly EncodedRequest[], wake: boolean): Promise<Enqueued[]> {
-    const { statement, values } = enqueueStatement(requests, wake)
+  async #sendMany(on: Carrier, requests: readonly EncodedRequest[], wake: boolean, waits: Waits): Promise<Enqueued[]> {
+    const { statement, values } = enqueueStatement(requests, wake, waits)
     const [row] = await this.#database.send<[number[] | null, number[] | null]>(on, statement, values)
     return readEnqueued(row?.[0], row?.[1])
   }
@@ -111,23 +137,47 @@ export class Enqueuer {
     if (this.#waiting.length > 0) this.#flush()
   }
 
-  async #sendGroup(group: Waiting[]): Promise<void> {
+  async #sendGroup(group: readonly Waiting[], waits: Waits = 'briefly'): Promise<void> {
     try {
       const enqueued = await this.#send(
         this.#database.intake,
         group.map(({ request }) => request),
+        waits,
       )
       group.forEach((waiting, index) => {
         const one = enqueued[index]
-        if (one) waiting.resolve(one)
-        else waiting.reject(new Error('the database gave no id'))
+        if (!one) waiting.reject(new Error('the database gave no id'))
+        else if (one.id === heldBack) this.#addAlone(waiting)
+        else if (one.id === refused) void this.#sendGroup([waiting])
+        else waiting.resolve(one)
       })
     } catch (error) {
-      const [first] = group
+      const [first, ...others] = group
       // After a connection loss nobody knows whether the group was stored: every caller must hear of it.
-      if (group.length === 1 || isConnectionLoss(error))
+      if (!first || isConnectionLoss(error))
         for (const { reject, request } of group) reject(explainConnect(explainRefusal(error, [request])))
-      else if (first) await Promise.all(group.map((waiting) => this.#sendGroup([waiting])))
+      else if (others.length > 0 && waits === 'briefly') await this.#sendGroup(group, 'never')
+      else if (others.length > 0) await Promise.all(group.map((waiting) => this.#sendGroup([waiting])))
+      else if (sqlState(error) === lockTaken) this.#addAlone(first)
+      else first.reject(explainConnect(explainRefusal(error, [first.request])))
     }
+  }
+
+  #addAlone(waiting: Waiting): void {
+    this.#alone.push(waiting)
+    this.#flushAlone()
+  }
+
+  #flushAlone(): void {
+    if (this.#aloneUnderWay >= this.#aloneMax) return
+    const waiting = this.#alone.shift()
+    if (!waiting) return
+    this.#aloneUnderWay++
+    void this.#sendPatiently([waiting.request])
+      .then(([one]) => waiting.resolve(one as Enqueued), waiting.reject)
+      .finally(() => {
+        this.#aloneUnderWay--
+        this.#flushAlone()
+      })
   }
 }

@@ -73,3 +73,57 @@ test('[E-05] [E-21] a follower whose key a stranger is taking keeps neither othe
   await stranger.query('rollback')
   await eventually(async () => (await engine.find(met!.id))?.state === 'succeeded')
 })
+
+test.for([
+  ['commits', 'commit'],
+  ['rolls back', 'rollback'],
+] as const)(
+  '[E-02] [E-05] enqueues that wait for a stranger’s key hold up no others, and are answered when it %s',
+  async ([, end], { engines, client, stranger }) => {
+    const keyed = defineKind('keyed', { dedupe: 'keep', payload: numbered, run: () => {} })
+    const plain = defineKind('plain', { run: () => {} })
+    const engine = engines({ kinds: [keyed, plain] })
+    await engine.migrate()
+    const theirs = await engine.enqueue(keyed({ n: 1 }), { client: stranger })
+    // One by one, in groups of one kind and of several, with and without options: more than there are connections.
+    const waiting = [engine.enqueue(keyed({ n: 1 }))]
+    await engine.enqueue(plain({}))
+    const beside = Array.from({ length: 40 }, (_, n) => {
+      waiting.push(engine.enqueue(n % 3 === 0 ? keyed({ n: 1 }, { priority: 1 }) : keyed({ n: 1 })))
+      return engine.enqueue(n % 2 === 0 ? plain({}) : keyed({ n: n + 2 }))
+    })
+    let answered = 0
+    for (const one of waiting) void one.then(() => answered++)
+    const stored = await Promise.all(beside)
+    expect(stored.every(({ created }) => created)).toBe(true)
+    expect(await engine.enqueue(plain({}))).toMatchObject({ created: true })
+    await expect(engine.enqueue({ kind: 'nobody.knows', payload: {} })).rejects.toMatchObject({ code: 'UNKNOWN_KIND' })
+    await engine.transaction((tx) => tx.query('select 1')) // they leave room in the pool
+    expect(answered).toBe(0)
+
+    await stranger.query(end)
+    const got = await Promise.all(waiting)
+    expect(new Set(got.map(({ id }) => id)).size).toBe(1)
+    expect(got[0]!.id === theirs.id).toBe(end === 'commit')
+    expect(got.filter(({ created }) => created)).toHaveLength(end === 'commit' ? 0 : 1)
+    const { rows } = await client.query(`select count(*)::int as jobs from sluice.job where kind = 'keyed'`)
+    expect(rows).toEqual([{ jobs: 21 }])
+  },
+)
+
+test('[E-02] a bad member of a group fails only its caller, also where others wait for a stranger’s key', async ({
+  engines,
+  stranger,
+}) => {
+  const keyed = defineKind('keyed', { dedupe: 'keep', payload: numbered, run: () => {} })
+  const engine = engines({ kinds: [keyed] })
+  await engine.migrate()
+  await engine.enqueue(keyed({ n: 1 }), { client: stranger })
+  const waiting = [1, 1, 1].map((n) => engine.enqueue(keyed({ n })))
+  const bad = engine.enqueue({ kind: 'nobody.knows', payload: {} })
+  const good = engine.enqueue(keyed({ n: 2 }))
+  await expect(bad).rejects.toMatchObject({ code: 'UNKNOWN_KIND' })
+  expect(await good).toMatchObject({ created: true })
+  await stranger.query('rollback')
+  expect((await Promise.all(waiting)).filter(({ created }) => created)).toHaveLength(1)
+})
