@@ -197,6 +197,35 @@ export function dispatcherSuite(test: TestAPI<Fixtures>, by: 'postgres' | 'redis
     expect((before[0] as number) - askedAt).toBeLessThan(500)
   })
 
+  test.for([[undefined], ['api']])(
+    '[E-20] a pool whose core is taken stretches to max for a backlog that comes later (lane %s)',
+    async ([lane], { engines, client }) => {
+      let [now, most] = [0, 0]
+      let goOn: () => void = () => {}
+      const told = new Promise<void>((resolve) => {
+        goOn = resolve
+      })
+      const kind = defineKind('long', {
+        async run() {
+          most = Math.max(most, ++now)
+          await told
+          now--
+        },
+      })
+      const engine = engines({ kinds: [kind], pools: { light: { core: 2, max: 5 } }, ...settings() })
+      await engine.start()
+      for (const running of [1, 2]) {
+        await engine.enqueue(kind({}, { lane }))
+        await eventually(() => now === running)
+      }
+      await engine.enqueueMany(Array.from({ length: 20 }, () => kind({}, { lane })))
+      await eventually(() => now === 5)
+      goOn()
+      await ended(engine, client)
+      expect(most).toBe(5)
+    },
+  )
+
   test('[D-09] a lane never runs more than its cap, and other lanes go on', async ({ engines, client }) => {
     let most = 0
     let now = 0

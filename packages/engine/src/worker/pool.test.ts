@@ -60,6 +60,12 @@ class Scene {
     await settled()
   }
 
+  async endOneIn(ms: number): Promise<void> {
+    this.clock.turn(ms)
+    this.end(1)
+    await settled()
+  }
+
   /** Wakes the pool and waits until it has nothing left to do. */
   async wake(): Promise<void> {
     this.pool.wake('open')
@@ -125,16 +131,22 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 test('[E-11] a pool that nobody wakes asks nothing', async () => {
   const scene = new Scene(2, 4)
   scene.add(3)
-  scene.clock.turn(3_600_000)
-  await settled()
+  await scene.turn(3_600_000)
   expect(scene.looks).toEqual([])
 })
 
-test('[E-11] a look that comes back empty is the last one until the next wake-up', async () => {
-  const scene = new Scene(2, 4)
-  await scene.wake()
-  expect(scene.looks).toHaveLength(1)
-})
+test.for([0, 2])(
+  '[E-11] a look that comes back empty is the last one until the next wake-up, with %i of 2 at work',
+  async (atWork) => {
+    const scene = new Scene(2, 4)
+    scene.add(atWork)
+    await scene.wake()
+    scene.looks.length = 0
+    await scene.wake()
+    expect(scene.looks).toHaveLength(1)
+    expect(scene.running).toBe(atWork)
+  },
+)
 
 test('[E-20] a pool runs up to core without a backlog, and asks for no more than that', async () => {
   const scene = new Scene(3, 6)
@@ -269,11 +281,7 @@ describe('short jobs are claimed ahead of their slots', () => {
     const scene = new Scene(1, 1)
     scene.add(20)
     await scene.wake()
-    for (let i = 0; i < 10; i++) {
-      scene.clock.turn(100)
-      scene.end(1)
-      await settled()
-    }
+    for (let i = 0; i < 10; i++) await scene.endOneIn(100)
     expect(new Set(scene.looks.map(({ slots }) => slots))).toEqual(new Set([1]))
   })
 })
@@ -325,11 +333,7 @@ describe('[E-03] under load a claim starts its scan where the last one found som
     scene.add(1, 5)
     scene.pool.wake('open')
     const urgent = scene.ready[0]?.id ?? 0
-    for (let ms = 0; ms <= 1_100; ms += 100) {
-      scene.clock.turn(100)
-      scene.end(1)
-      await settled()
-    }
+    for (let ms = 0; ms <= 1_100; ms += 100) await scene.endOneIn(100)
     expect(scene.started.indexOf(urgent)).toBeGreaterThan(0)
     expect(scene.looks.map(({ since }) => since)).toContain(10_000 - 50)
   })
@@ -354,11 +358,7 @@ describe('[E-03] under load a claim starts its scan where the last one found som
 async function claimAhead(scene: Scene): Promise<void> {
   scene.add(500)
   await scene.wake()
-  for (let i = 0; i < 200; i++) {
-    scene.clock.turn(1)
-    scene.end(1)
-    await settled()
-  }
+  for (let i = 0; i < 200; i++) await scene.endOneIn(1)
 }
 
 describe('the lanes of a pool', () => {

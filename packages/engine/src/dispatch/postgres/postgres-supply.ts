@@ -71,8 +71,10 @@ export class PostgresSupply implements Supply {
     this.#lookAgain?.cancel()
   }
 
+  /** What comes when the core is taken is a backlog, and only a claim can tell whether something came. */
   #limit(): number {
-    return this.#backlog ? this.#demand.max : this.#demand.core
+    const { core, max, running } = this.#demand
+    return this.#backlog || running >= core ? max : core
   }
 
   #room(): number {

@@ -98,7 +98,8 @@ export class RedisSupply implements Supply {
   #room(): number {
     const { held, running, waiting, pace, core, max } = this.#demand
     if (held || !this.#door.open() || this.#demand.unsettled() > unsettledMax) return 0
-    const limit = this.#backlog ? max : core
+    // What comes when the core is taken is a backlog.
+    const limit = this.#backlog || running >= core ? max : core
     const ahead = pace.in(aheadMs)
     const room = limit + ahead - running - waiting - this.#asked - this.#askedApart
     return room >= Math.max(1, ahead / 2) ? Math.min(room, Math.max(limit, Math.ceil(ahead / 2))) : 0
