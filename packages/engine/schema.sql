@@ -1583,16 +1583,54 @@ begin
   end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text DEFAULT NULL::text, OUT ids bigint[], OUT existing integer[])
+CREATE OR REPLACE FUNCTION sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text DEFAULT NULL::text, briefly boolean DEFAULT false, OUT ids bigint[], OUT existing integer[])
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
+declare
+  jobs jsonb;
 begin
   ids := sluice.try_alike(in_kind, payloads, wake, in_trace);
   if ids is not null then return; end if;
-  select m.ids, m.existing into ids, existing
-  from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value, 'trace', in_trace) order by p.ordinality)
-                            from jsonb_array_elements(payloads) with ordinality as p), wake) m;
+  jobs := (select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value, 'trace', in_trace) order by p.ordinality)
+           from jsonb_array_elements(payloads) with ordinality as p);
+  if briefly then
+    select m.ids, m.existing into ids, existing from sluice.enqueue_briefly(jobs, wake) m;
+  else
+    select m.ids, m.existing into ids, existing from sluice.enqueue_many(jobs, wake) m;
+  end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.enqueue_briefly(jobs jsonb, wake boolean, OUT ids bigint[], OUT existing integer[])
+ RETURNS record
+ LANGUAGE plpgsql
+ SET lock_timeout TO '100ms'
+AS $function$
+begin
+  select m.ids, m.existing into ids, existing from sluice.enqueue_many(jobs, wake) m;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.enqueue_each(jobs jsonb, wake boolean, OUT ids bigint[], OUT existing integer[])
+ RETURNS record
+ LANGUAGE plpgsql
+ SET lock_timeout TO '1ms'
+AS $function$
+declare
+  one record;
+  made record;
+begin
+  for one in select j.value, j.ordinality::integer as place from jsonb_array_elements(jobs) with ordinality as j loop
+    begin
+      select m.ids[1] as id, m.existing is not null as existed into made from sluice.enqueue_many(jsonb_build_array(one.value), wake) m;
+      ids[one.place] := made.id;
+      if made.existed then existing := existing || one.place; end if;
+    exception
+      when lock_not_available then
+        ids[one.place] := 0;
+      when others then
+        ids[one.place] := -1;
+    end;
+  end loop;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.enqueue_finalizer(r sluice.run)
@@ -1668,6 +1706,7 @@ end $function$;
 CREATE OR REPLACE FUNCTION sluice.enqueue_lone(in_kind text, in_payload jsonb, wake boolean, in_trace text DEFAULT NULL::text, hand_over boolean DEFAULT false, OUT id bigint, OUT handed_over boolean)
  RETURNS record
  LANGUAGE plpgsql
+ SET lock_timeout TO '100ms'
  SET plan_cache_mode TO 'force_generic_plan'
 AS $function$
 #variable_conflict use_column
