@@ -264,6 +264,27 @@ test('[E-27] connections that fall silent are given up, and what was claimed on 
   await eventually(() => engine.status().ready)
 })
 
+test('[E-27] a process that was declared dead comes back although the connections of its enqueues fell silent', async ({
+  proxied,
+  proxy,
+  client,
+}) => {
+  const engine = proxied({ lease: '1s', lead: false })
+  await engine.start()
+  await hears(engine)
+  const { worker } = engine.status()
+  await ended(client, (await engine.enqueue(note({}))).id)
+  proxy.silence(/^sluice intake$/)
+  await client.query('delete from sluice.worker') // what a rescue does
+  const id = await enqueueSql(client, `'note'`)
+  expect(await ended(client, id)).toEqual({ attempt: 1, state: 'succeeded' })
+  expect(engine.status().worker).not.toBe(worker)
+  // And whoever enqueues over such a connection hears of it.
+  proxy.silence(/^sluice intake$/)
+  await expect(engine.enqueue(note({}))).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
+  await ended(client, (await engine.enqueue(note({}))).id)
+})
+
 test('[E-27] connections for transactions that fall silent are given up: children and writes are stored on others, each handler ran once', async ({
   proxied,
   proxy,

@@ -23,7 +23,7 @@ export interface DatabaseOptions {
   readonly poolMax: number
   readonly prepare: boolean
   readonly log: Log
-  /** For claims, settles, and the begin and the end of transactions. Default: they wait for ever. */
+  /** For claims, settles, single enqueues, and the begin and the end of transactions, none of which waits for somebody who keeps a transaction open. Default: they wait for ever. */
   readonly answers?: AnswerLimit
   /** How long a look may take. Default 5 s. */
   readonly lookMsMax?: number
@@ -100,7 +100,7 @@ export class Database implements Executor {
     const intake = new pg.Pool({ ...this.#config('intake'), max: intakeConnectionsMax, ...verify })
     const onLost = (error: Error): void => this.#tellLost(error)
     this.hot = new KeptConnections(this.#quiet(hot), { onLost, answers: options.answers })
-    this.intake = new KeptConnections(this.#quiet(intake), { onLost })
+    this.intake = new KeptConnections(this.#quiet(intake), { onLost, answers: options.answers })
     this.pool = this.#quiet(new pg.Pool({ ...this.#config('pool'), max: options.poolMax, idleTimeoutMillis: 30_000, ...verify }))
     this.#patience = new Patience(this.pool, options.poolMax, systemClock)
     this.#lookPool = this.#quiet(
