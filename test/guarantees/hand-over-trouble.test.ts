@@ -2,7 +2,7 @@
  * What breaks while a job is handed to an idle process: connections, processes, clocks, and strangers who keep a key. Each job runs once, no attempt is
  * burned, and the process goes on.
  */
-import { createEngine, defineKind, silentLog } from '@sluice/engine'
+import { createEngine, defineKind, fail, silentLog } from '@sluice/engine'
 import pg from 'pg'
 import { expect } from 'vitest'
 import { z } from 'zod'
@@ -117,6 +117,27 @@ test('[E-22] a cancel right behind a hand-over reaches it', async ({ scene, clie
   await client.query('select sluice.cancel(array[$1::bigint], null)', [id])
   await client.query('commit')
   expect(await scene.ended(id)).toMatchObject({ attempt: 1, state: 'canceled' })
+})
+
+test('[E-22] a job that was canceled while it ran elsewhere and is retried by hand runs in the process that canceled it', async ({
+  scene,
+  engines,
+}) => {
+  let goOn: () => void = () => {}
+  const told = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  const elsewhere = engines({ kinds: [defineKind('stubborn', { run: () => told.then(() => fail('no')) })] })
+  await elsewhere.start()
+  const { id } = await elsewhere.enqueue({ kind: 'stubborn', payload: {} })
+  await eventually(async () => elsewhere.status().running === 1 && (await scene.offers()) === 0)
+  const idle = await scene.idle({ kinds: [defineKind('stubborn', { run: () => {} })], lead: false })
+  expect(await idle.cancel(id)).toEqual(new Map([[id, 'requested']]))
+  goOn()
+  await eventually(async () => (await idle.find(id))?.state === 'failed')
+  await elsewhere.stop()
+  await idle.retry(id)
+  expect(await scene.ended(id)).toMatchObject({ state: 'succeeded', worker: idle.status().worker })
 })
 
 test('[E-27] a connection that went deaf keeps no audit waiting, and no job', async ({ scene, database, client }) => {

@@ -1,7 +1,8 @@
 -- What people do from outside: to jobs, lanes and owners.
 
 -- Asks jobs to stop, and with `below` all that is to come of them. What does not run is canceled at once; what runs is told, and canceled when its handler gives up.
-create function sluice.cancel(ids bigint[], reason text, below boolean default false) returns table (id bigint, answer text)
+-- Who is told hears the fence as well: the request is meant for that claim and for none that follows.
+create function sluice.cancel(ids bigint[], reason text, below boolean default false) returns table (id bigint, answer text, fence bigint)
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off
 as $$
@@ -24,9 +25,9 @@ begin
         cancel_below = nullif(coalesce(j.cancel_below, false) or below, false),
         error = coalesce(why, j.error)
     where j.id = any(ids) and j.state = 'running'
-    returning j.id, pg_notify('sluice', 'cancel:' || j.worker || ':' || j.id))
-  select t.id, 'requested' from told t
-  union all select g.id, 'canceled' from unnest(gone) as g(id);
+    returning j.id, j.fence, pg_notify('sluice', 'cancel:' || j.worker || ':' || j.id || ':' || j.fence))
+  select t.id, 'requested', t.fence from told t
+  union all select g.id, 'canceled', null from unnest(gone) as g(id);
   -- Only those that wait for these jobs: another key may be in somebody's hand.
   follow := (select array_agg(j.key) from sluice.job j where j.id = any(gone) and j.key is not null and j.state <> 'failed');
   perform sluice.retire(gone, 'canceled', why);

@@ -129,9 +129,7 @@ export class Duties {
   }
 
   /** Those that run here hear of a cancel now: when the caller knows, no handler of this process starts any more. Others are notified. */
-  cancel(ids: Iterable<number>): void {
-    for (const id of ids) this.#worker.cancel(id)
-  }
+  readonly cancel = (id: number, fence: number): void => this.#worker.cancel(id, fence)
 
   /** Schedules changed, and the leader may be this very process. */
   hearSchedules(): void {

@@ -101,7 +101,7 @@ export class Engine implements Executor {
     this.secrets = new Secrets(ready, options.secrets)
     this.schedules = new Schedules(limited, () => duties.hearSchedules())
     this.events = new Events(limited, witness.tell)
-    this.inspect = new Inspect({ ready, clock, onCanceled: (ids) => duties.cancel(ids) })
+    this.inspect = new Inspect({ ready, clock, onRequested: duties.cancel })
   }
 
   /** Brings the schema up to date and registers the kinds. `start` and the first `enqueue` do it by themselves. */
@@ -182,9 +182,8 @@ export class Engine implements Executor {
     const { tree = false, reason } = options
     const on = await this.#ready()
     checkId('job', id)
-    const answers = await (tree ? steer.cancelTree(on, id, reason) : steer.cancelJobs(on, [id], { reason }))
-    this.#duties.cancel(answers.keys())
-    return answers
+    const request = { reason, onRequested: this.#duties.cancel }
+    return tree ? steer.cancelTree(on, id, request) : steer.cancelJobs(on, [id], request)
   }
 
   async retry(ids: number | readonly number[]): Promise<Map<number, steer.RetryAnswer>> {

@@ -27,7 +27,7 @@ export function hear(message: string, { worker, leader, runWaiters, scheduler, b
       runWaiters.hear(rest.join(':'))
       return leader.hearRunEnd(rest.join(':'))
     case 'cancel':
-      if (Number(rest[0]) === worker.id) worker.cancel(Number(rest[1]))
+      if (Number(rest[0]) === worker.id) worker.cancel(Number(rest[1]), Number(rest[2]))
       return
     case 'schedule':
       return scheduler.hear()

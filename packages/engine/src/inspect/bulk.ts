@@ -42,7 +42,7 @@ export interface BulkParts {
   readonly looking: Executor
   readonly writing: Executor
   /** Those that run in this process hear it at once. */
-  readonly onCanceled: (ids: readonly number[]) => void
+  readonly onRequested: (id: number, fence: number) => void
 }
 
 const batchSize = 500
@@ -76,8 +76,7 @@ export async function bulk(parts: BulkParts, given: BulkAction, filter: JobFilte
     const page = await listIds(parts.looking, wanted, { cursor, limit: Math.min(batchSize, max - matched) })
     matched += page.items.length
     if (!dryRun && page.items.length > 0) {
-      for (const answer of await act(parts.writing, action, page.items, reason)) answers[answer] = (answers[answer] ?? 0) + 1
-      if (action === 'cancel') parts.onCanceled(page.items)
+      for (const answer of await act(parts, action, page.items, reason)) answers[answer] = (answers[answer] ?? 0) + 1
     }
     cursor = page.next
     more = cursor !== undefined
@@ -97,12 +96,13 @@ function aim(action: BulkAction, filter: JobFilter): EncodedFilter {
   return { ...encoded, states: encoded.states ?? unless, live: true }
 }
 
-async function act(on: Executor, action: BulkAction, ids: readonly number[], reason: string | undefined): Promise<string[]> {
+async function act(parts: BulkParts, action: BulkAction, ids: readonly number[], reason: string | undefined): Promise<string[]> {
+  const { writing: on, onRequested } = parts
   switch (action) {
     case 'retry':
       return [...(await retryJobs(on, ids)).values()]
     case 'cancel':
-      return [...(await cancelJobs(on, ids, { reason })).values()]
+      return [...(await cancelJobs(on, ids, { reason, onRequested })).values()]
     case 'discard': {
       const discarded = await discardJobs(on, ids)
       return ids.map((_, at) => (at < discarded ? 'discarded' : 'not failed'))

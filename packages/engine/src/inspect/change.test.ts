@@ -16,7 +16,7 @@ describe('[O-04] words on the channel', () => {
     ],
     ['due:0', [{ topic: 'jobs', more: true }]],
     ['retired:', [{ topic: 'jobs', more: true }]],
-    ['cancel:3:77', [{ topic: 'jobs', ids: [77], more: false }]],
+    ['cancel:3:77:1763000000000000', [{ topic: 'jobs', ids: [77], more: false }]],
     [
       'run:5',
       [

@@ -26,7 +26,7 @@ export interface InspectParts {
   /** A database that is migrated: `looking` reads, with a time limit; itself writes. */
   readonly ready: () => Promise<Executor & { readonly looking: Executor }>
   readonly clock: Clock
-  readonly onCanceled: BulkParts['onCanceled']
+  readonly onRequested: BulkParts['onRequested']
 }
 
 export class Inspect {
@@ -55,9 +55,9 @@ export class Inspect {
 
   /** Retries, cancels or discards what the filter picks, in batches, up to `max`. */
   async bulk(action: BulkAction, filter: JobFilter, options: BulkOptions = {}): Promise<BulkAnswer> {
-    const { ready, onCanceled } = this.#parts
+    const { ready, onRequested } = this.#parts
     const writing = await ready()
-    return bulk({ looking: writing.looking, writing, onCanceled }, action, filter, options)
+    return bulk({ looking: writing.looking, writing, onRequested }, action, filter, options)
   }
 
   async runs(filter: RunFilter = {}, page: Page = {}): Promise<Listed<Run>> {

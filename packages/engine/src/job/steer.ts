@@ -9,19 +9,28 @@ import { withDays } from './missing-day.ts'
 
 export type CancelAnswer = 'canceled' | 'requested' | 'not live'
 
+export interface CancelRequest {
+  readonly reason?: string | undefined
+  /** Hears of each claim that was asked to stop. Those of this process need not wait for the notification. */
+  readonly onRequested?: (id: number, fence: number) => void
+}
+
 /** A job that runs is asked to stop: its handler's signal is aborted, in whatever process it runs. */
 export async function cancelJobs(
   on: Executor,
   ids: readonly number[],
-  { reason, below = false }: { reason?: string | undefined; below?: boolean } = {},
+  { reason, onRequested, below = false }: CancelRequest & { readonly below?: boolean } = {},
 ): Promise<Map<number, CancelAnswer>> {
   const { rows } = await withDays(on, () =>
-    on.query<{ id: number; answer: CancelAnswer }>(
-      sql`select id, answer from sluice.cancel(${[...ids]}::bigint[], ${reason ?? null}, ${below})`,
+    on.query<{ id: number; answer: CancelAnswer; fence: number | null }>(
+      sql`select id, answer, fence from sluice.cancel(${[...ids]}::bigint[], ${reason ?? null}, ${below})`,
     ),
   )
   const answers = new Map<number, CancelAnswer>(ids.map((id) => [id, 'not live']))
-  for (const { id, answer } of rows) answers.set(Number(id), answer)
+  for (const { id, answer, fence } of rows) {
+    answers.set(Number(id), answer)
+    if (fence !== null) onRequested?.(Number(id), Number(fence))
+  }
   return answers
 }
 
@@ -29,10 +38,10 @@ export async function cancelJobs(
  * The job and everything below it. A parent that runs is told, and takes its children along when it ends well all the same; one that ended
  * between the look and the cancel has left children, so it looks until there is nobody new.
  */
-export async function cancelTree(on: Executor, id: number, reason?: string): Promise<Map<number, CancelAnswer>> {
+export async function cancelTree(on: Executor, id: number, request: CancelRequest = {}): Promise<Map<number, CancelAnswer>> {
   const answers = new Map<number, CancelAnswer>()
   for (let fresh = [id]; fresh.length > 0; ) {
-    for (const [told, answer] of await cancelJobs(on, fresh, { reason, below: true })) answers.set(told, answer)
+    for (const [told, answer] of await cancelJobs(on, fresh, { ...request, below: true })) answers.set(told, answer)
     fresh = (await findSubtree(on, id)).filter((one) => !answers.has(one))
   }
   return answers

@@ -22,10 +22,12 @@ export interface Held extends Attempt {
   trace: string | undefined
 }
 
+const earlyMax = 1_000
+
 export class HeldClaims {
   readonly #held = new Map<number, Held>()
-  /** Canceled before the answer of their claim was here. */
-  readonly #canceledEarly = new Set<number>()
+  /** Canceled before the answer of their claim was here, and the fence of that claim: none that is younger is meant. */
+  readonly #canceledEarly = new Map<number, number>()
 
   get size(): number {
     return this.#held.size
@@ -56,14 +58,20 @@ export class HeldClaims {
       trace: undefined,
       written: undefined,
     })
-    if (this.#canceledEarly.delete(claim.id)) stop.abort('canceled')
+    const fence = this.#canceledEarly.get(claim.id)
+    if (fence === undefined) return
+    this.#canceledEarly.delete(claim.id)
+    if (claim.fence <= fence) stop.abort('canceled')
   }
 
   /** A claim commits before its answer is here; `onTheWay` says that there may be one that this cancel is meant for. */
-  cancel(id: number, onTheWay: boolean): void {
+  cancel(id: number, fence: number, onTheWay: boolean): void {
     const held = this.#held.get(id)
-    if (held) held.stop.abort('canceled')
-    else if (onTheWay) this.#canceledEarly.add(id)
+    if (held && held.claim.fence <= fence) held.stop.abort('canceled')
+    if (held || !onTheWay) return
+    this.#canceledEarly.set(id, fence)
+    // Most of them run elsewhere. One that is forgotten and comes all the same is told by the heartbeat.
+    if (this.#canceledEarly.size > earlyMax) this.#canceledEarly.delete(this.#canceledEarly.keys().next().value as number)
   }
 
   noneOnTheWay(): void {

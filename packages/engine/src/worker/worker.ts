@@ -159,8 +159,8 @@ export class Worker implements Service {
     for (const one of pool === '*' ? this.pools.values() : [this.pools.get(pool)]) one?.wake(where)
   }
 
-  cancel(id: number): void {
-    this.#held.cancel(id, this.#gate.claiming || this.handOver.offeredMs() !== null)
+  cancel(id: number, fence: number): void {
+    this.#held.cancel(id, fence, this.#gate.claiming || this.handOver.offeredMs() !== null)
   }
 
   /** After a reconnect, claims whose answer got lost must be handed back before new ones are made. */
@@ -172,7 +172,7 @@ export class Worker implements Service {
 
   async onBeat(beat: Beat): Promise<void> {
     if (!beat.known) return this.#rejoin()
-    for (const id of beat.cancel) this.cancel(id)
+    for (const id of beat.cancel) this.cancel(id, beat.nowMs * 1_000) // fences are microseconds: what it saw running was claimed before
     this.#gate.onBeat()
     this.handOver.confirm(beat.handed, beat.sentMs)
     if (this.#gate.auditDue) this.wakeAll()
