@@ -677,7 +677,7 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.cancel(ids bigint[], reason text, below boolean DEFAULT false)
- RETURNS TABLE(id bigint, answer text)
+ RETURNS TABLE(id bigint, answer text, fence bigint)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
@@ -701,9 +701,9 @@ begin
         cancel_below = nullif(coalesce(j.cancel_below, false) or below, false),
         error = coalesce(why, j.error)
     where j.id = any(ids) and j.state = 'running'
-    returning j.id, pg_notify('sluice', 'cancel:' || j.worker || ':' || j.id))
-  select t.id, 'requested' from told t
-  union all select g.id, 'canceled' from unnest(gone) as g(id);
+    returning j.id, j.fence, pg_notify('sluice', 'cancel:' || j.worker || ':' || j.id || ':' || j.fence))
+  select t.id, 'requested', t.fence from told t
+  union all select g.id, 'canceled', null from unnest(gone) as g(id);
   -- Only those that wait for these jobs: another key may be in somebody's hand.
   follow := (select array_agg(j.key) from sluice.job j where j.id = any(gone) and j.key is not null and j.state <> 'failed');
   perform sluice.retire(gone, 'canceled', why);

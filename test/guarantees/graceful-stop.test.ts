@@ -2,7 +2,7 @@
  * A process that is asked to leave finishes what it can within its limit and hands back the rest: no attempt is burned, nobody waits for a
  * lease, and the process ends by itself. Leases here are so long that a test which needed one to run out would fail.
  */
-import { defineKind, type Engine } from '@sluice/engine'
+import { createEngine, defineKind, type Engine, silentLog } from '@sluice/engine'
 import { expect } from 'vitest'
 import { effectTable, stepBoth, stepKinds, stepPlain, stepWrite } from '../programs/step-kinds.ts'
 import { eventually } from '../support/database.ts'
@@ -224,7 +224,7 @@ test('[E-23] stop may come twice, without start, before start has ended, and rig
 
 test('[E-23] a process leaves also when a handler that ignores its signal sits in a transaction of the engine', async ({
   client,
-  engines,
+  database,
 }) => {
   let begun = () => {}
   const running = new Promise<void>((resolve) => void (begun = resolve))
@@ -236,11 +236,13 @@ test('[E-23] a process leaves also when a handler that ignores its signal sits i
         await new Promise(() => {})
       }),
   })
-  const engine: Engine = engines({ kinds: [endless], lease: '10m', grace: '100ms' })
+  const engine: Engine = createEngine({ database: database.url, log: silentLog, kinds: [endless], lease: '10m', grace: '100ms' })
   await engine.start()
   const { id } = await engine.enqueue(endless({}))
   await running
-  await engine.stop()
+  let stopped = false
+  void engine.stop().then(() => (stopped = true))
+  await eventually(() => stopped)
   expect((await client.query('select state, attempt from sluice.job where id = $1', [id])).rows).toEqual([
     { state: 'ready', attempt: 0 },
   ])

@@ -197,9 +197,12 @@ export function dispatcherSuite(test: TestAPI<Fixtures>, by: 'postgres' | 'redis
     expect((before[0] as number) - askedAt).toBeLessThan(500)
   })
 
-  test.for([[undefined], ['api']])(
-    '[E-20] a pool whose core is taken stretches to max for a backlog that comes later (lane %s)',
-    async ([lane], { engines, client }) => {
+  test.for<[string, { lane?: string }]>([
+    ['the open lane', {}],
+    ['a lane', { lane: 'api' }],
+  ])(
+    '[E-20] a pool whose core is taken stretches to max for a backlog that comes later in %s',
+    async ([, options], { engines, client }) => {
       let [now, most] = [0, 0]
       let goOn: () => void = () => {}
       const told = new Promise<void>((resolve) => {
@@ -215,10 +218,10 @@ export function dispatcherSuite(test: TestAPI<Fixtures>, by: 'postgres' | 'redis
       const engine = engines({ kinds: [kind], pools: { light: { core: 2, max: 5 } }, ...settings() })
       await engine.start()
       for (const running of [1, 2]) {
-        await engine.enqueue(kind({}, { lane }))
+        await engine.enqueue(kind({}, options))
         await eventually(() => now === running)
       }
-      await engine.enqueueMany(Array.from({ length: 20 }, () => kind({}, { lane })))
+      await engine.enqueueMany(Array.from({ length: 20 }, () => kind({}, options)))
       await eventually(() => now === 5)
       goOn()
       await ended(engine, client)
