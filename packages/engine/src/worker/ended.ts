@@ -33,6 +33,9 @@ export function isHeldUp(error: unknown, group: readonly Ended[]): boolean {
   return typeof where === 'string' && where.includes('sluice.leave_lanes')
 }
 
+/** Something that its consequences need is in somebody's open transaction: the key of a child, the row of a job or of a run. */
+export class WaitedInVain extends Error {}
+
 /** Its write did nothing for a whole lease, and the server ended it. It would do so again. */
 export function isIdleWrite(error: unknown, group: readonly Ended[]): boolean {
   return sqlState(error) === '25P03' && group.some(hasWrite)

@@ -2,7 +2,8 @@
  * Ends that have consequences: everything a job caused commits with its end.
  *
  * A handler's `write` comes first, on the same transaction, then the ends, the children and the events, and last what is counted in lanes and
- * runs, because those rows are shared. Claims come in id order, so that two groups never wait for each other.
+ * runs, because those rows are shared. Claims come in id order, so that two groups never wait for each other. All but the write gives up on what is in
+ * somebody's hand after a moment: whoever keeps a transaction open does not keep our ends.
  */
 import type { Claim } from '../dispatch/claim.ts'
 import { encodeEvent, type Origin } from '../event/event.ts'
@@ -12,13 +13,17 @@ import { tellEnqueued } from '../job/intake.ts'
 import { type AnyKind, askKind } from '../job/kind.ts'
 import { encodeRequest, type Origins } from '../job/request.ts'
 import type { Database, Transaction } from '../postgres/database.ts'
+import { sqlState } from '../postgres/transient.ts'
 import type { Clock } from '../support/clock.ts'
 import { eachOf } from '../support/errors.ts'
 import type { Probe } from '../support/fail-point.ts'
 import type { Witness } from '../support/witness.ts'
-import { type Ended, hasConsequences, hasWrite } from './ended.ts'
+import { type Ended, hasConsequences, hasWrite, isHeldUp, WaitedInVain } from './ended.ts'
 import { lendToWrite } from './lend-to-write.ts'
 import { type Added, countEnds, doneText, lockText, settle } from './settle.ts'
+
+/** As long as a settle waits for a lane. */
+const hurry = `set local lock_timeout = '500ms'`
 
 export interface TogetherOptions {
   readonly kinds: ReadonlyMap<string, AnyKind>
@@ -53,12 +58,16 @@ export async function settleTogether(group: readonly Ended[], options: TogetherO
       if (old.length > 0) stale.push(writing.claim.id) // its handler ended the transaction by itself, and lost the row
       return
     }
-    const stored = await answered(store(client, group, options))
+    if (writing) await answered(client.query(hurry))
+    const stored = await answered(store(client, group, options)).catch((error: unknown) => {
+      const inVain = sqlState(error) === '55P03' && !isHeldUp(error, group)
+      throw inVain ? new WaitedInVain('a settle waited in vain', { cause: error }) : error
+    })
     stale = stored.stale
     tellCaused = stored.tell
     await probe('before commit')
   }
-  await database.transaction(leaseMs, act, writing && lockText(writing.claim))
+  await database.transaction(leaseMs, act, writing ? lockText(writing.claim) : hurry)
   tellCaused()
   await probe('settled')
   return stale

@@ -3,10 +3,12 @@
  *
  * Verdicts without a consequence wait here until the current group is on its way, so one statement ends hundreds of them. A verdict with
  * jobs to come or events to publish joins a grouped transaction; one with a `write` gets a transaction of its own: lock the job under its
- * fence, let the handler write, settle, then enqueue what comes next and publish what happened. A claim whose fence is old is dropped, because somebody else owns that job now.
+ * fence, let the handler write, settle, then enqueue what comes next and publish what happened. Each of these sorts has a line of its own, so that none waits
+ * behind another. A claim whose fence is old is dropped, because somebody else owns that job now.
  *
  * What passes by itself (deadlock, lock timeout, server away) is tried again from memory until the lease is over; what waits for a lane in
- * somebody's hand is set aside, so that it holds up no others (`set-aside.ts`). When a group fails for another reason it is settled one by one, so that a bad job cannot take its neighbours with it, and a job whose own write fails is retried
+ * somebody's hand is set aside, so that it holds up no others (`set-aside.ts`), and what waits for something else there, as a child's key, goes on by
+ * itself in the line of the late. When a group fails for another reason it is settled one by one, so that a bad job cannot take its neighbours with it, and a job whose own write fails is retried
  * like any other failed attempt.
  */
 import type { Claim } from '../dispatch/claim.ts'
@@ -14,8 +16,9 @@ import { addDays, isMissingDay } from '../job/missing-day.ts'
 import { isTransient } from '../postgres/transient.ts'
 import { pause } from '../support/clock.ts'
 import type { Log } from '../support/log.ts'
-import { type Ended, hasConsequences, hasWrite, isHeldUp, isIdleWrite, withoutVoid } from './ended.ts'
+import { type Ended, hasConsequences, hasWrite, isHeldUp, isIdleWrite, WaitedInVain, withoutVoid } from './ended.ts'
 import type { Verdict } from './judge.ts'
+import { Line } from './line.ts'
 import { SetAside } from './set-aside.ts'
 import { findBusyLanes, settle } from './settle.ts'
 import { settleTogether, type TogetherOptions } from './settle-together.ts'
@@ -34,9 +37,6 @@ export interface SettlerOptions extends TogetherOptions {
   readonly onOver: (group: readonly Ended[], ended: boolean) => void
 }
 
-const groupSizeMax = 500
-const groupsUnderWayMax = 2
-const writesUnderWayMax = 8
 /** A write has a transaction of its own and takes as long as so many plain ends. Handlers that only call and write would otherwise run a minute ahead of what is stored. */
 const writeWeight = 60
 const retryMsMax = 1_000
@@ -48,10 +48,11 @@ const dayTriesMax = 3
 export class Settler {
   readonly #options: SettlerOptions
   readonly #aside: SetAside
-  #plain: Ended[] = []
-  #writes: Ended[] = []
-  #groupsUnderWay = 0
-  #writesUnderWay = 0
+  readonly #plain = new Line({ groupSizeMax: 500, groupsMax: 2 })
+  readonly #caused = new Line({ groupSizeMax: 500, groupsMax: 2 })
+  readonly #writes = new Line({ groupSizeMax: 1, groupsMax: 8, weight: writeWeight })
+  readonly #late = new Line({ groupSizeMax: 1, groupsMax: 2 })
+  readonly #lines = [this.#plain, this.#caused, this.#writes, this.#late]
   #flushSoon = false
   #idle: (() => void)[] = []
 
@@ -72,14 +73,13 @@ export class Settler {
 
   /** How much is to be settled, in plain ends. Whoever claims leaves off at a few thousand. */
   get pending(): number {
-    const writes = this.#writes.length + this.#writesUnderWay
-    return this.#plain.length + this.#groupsUnderWay * groupSizeMax + writes * writeWeight + this.#aside.size
+    return this.#lines.reduce((sum, line) => sum + line.pending, this.#aside.size)
   }
 
   add(ended: Ended): void {
     if (!this.#aside.idle && this.#aside.takes(ended)) return
-    if (hasWrite(ended)) this.#writes.push(ended)
-    else this.#plain.push(ended)
+    const line = hasWrite(ended) ? this.#writes : hasConsequences(ended) ? this.#caused : this.#plain
+    line.ends.push(ended)
     if (this.#flushSoon) return
     this.#flushSoon = true
     setImmediate(() => {
@@ -94,24 +94,16 @@ export class Settler {
   }
 
   #flush(): void {
-    while (this.#plain.length > 0 && this.#groupsUnderWay < groupsUnderWayMax) {
-      const group = withoutVoid(this.#withoutAside(this.#plain.splice(0, groupSizeMax)))
-      if (group.length === 0) continue
-      this.#groupsUnderWay++
-      void this.#settleGroup(group, group.some(hasConsequences)).finally(() => {
-        this.#groupsUnderWay--
-        this.#next()
-      })
-    }
-    while (this.#writes.length > 0 && this.#writesUnderWay < writesUnderWayMax) {
-      const one = this.#writes.shift() as Ended
-      if (!this.#aside.idle && this.#aside.takes(one)) continue
-      this.#writesUnderWay++
-      void this.#settleGroup([one], true).finally(() => {
-        this.#writesUnderWay--
-        this.#next()
-      })
-    }
+    for (const line of this.#lines)
+      while (line.mayGoOn) {
+        const group = withoutVoid(this.#withoutAside(line.take()))
+        if (group.length === 0) continue
+        line.groups++
+        void this.#settleGroup(group, line !== this.#plain).finally(() => {
+          line.groups--
+          this.#next()
+        })
+      }
   }
 
   #next(): void {
@@ -124,12 +116,13 @@ export class Settler {
     return this.#aside.idle ? group : group.filter((one) => !this.#aside.takes(one))
   }
 
-  /** `more`: not only ends are to be stored. Found out once, for a group has hundreds of them. */
+  /** `more`: not only ends are to be stored. */
   async #settleGroup(group: Ended[], more: boolean): Promise<void> {
     try {
       this.#over(group, await this.#persist(group, more))
     } catch (error) {
       if (isHeldUp(error, group)) await this.#leaveBehind(group)
+      else if (error instanceof WaitedInVain) this.#putOff(group, error)
       else if (group.length === 1) await this.#settleFailedWrite(group[0] as Ended, error)
       else for (const one of group) await this.#settleGroup([one], hasMore(one))
     }
@@ -146,6 +139,14 @@ export class Settler {
     for (const lane of await findBusyLanes(this.#options.database, [...lanes])) this.#aside.put(lane)
     const rest = group.filter((one) => !this.#aside.takes(one))
     if (rest.length > 0) await this.#settleGroup(rest, rest.some(hasMore))
+  }
+
+  /** Each by itself from now on: one of them waits for somebody, who may keep them waiting for long. */
+  #putOff(group: readonly Ended[], { cause }: WaitedInVain): void {
+    if (this.#isOver()) return this.#over(group, undefined)
+    // Told by the first, not at every try.
+    if (this.#late.pending === 0) this.#options.log.warn('settle is put off', { jobs: group.length, reason: String(cause) })
+    this.#late.ends.push(...group)
   }
 
   /** `stale` are the claims that were somebody else's by then; nothing at all means that the group was given up. */
