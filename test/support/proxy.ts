@@ -64,19 +64,19 @@ export async function startProxy(serverUrl: string): Promise<Proxy> {
       read(chunk)
       upstream.write(chunk)
     })
-    let answer: Buffer[] = []
+    let answer = Buffer.alloc(0)
     upstream.on('data', (chunk) => {
       if (link.silent) return
       if (!caught) return void client.write(chunk)
-      answer.push(chunk)
-      if (!chunk.subarray(-6, -1).equals(readyForQuery)) return
-      if ((!caught.rows || hasRows(Buffer.concat(answer))) && traps.delete(caught)) {
+      answer = Buffer.concat([answer, chunk]) // its end may come in two pieces
+      if (!answer.subarray(-6, -1).equals(readyForQuery)) return
+      if ((!caught.rows || hasRows(answer)) && traps.delete(caught)) {
         caught.sprung()
         client.destroy()
       } else {
-        client.write(Buffer.concat(answer))
+        client.write(answer)
         caught = undefined
-        answer = []
+        answer = Buffer.alloc(0)
       }
     })
   })
