@@ -124,11 +124,15 @@ export class Engine implements Executor {
     await this.#stopped
   }
 
-  async enqueue(request: JobRequest, options?: EnqueueOptions): Promise<Enqueued> {
-    const client = clientOf('enqueue', options)
-    // Only the first call has something to wait for.
-    if (!this.#isPrepared || this.#left) await this.#prepare()
-    return await this.#intake.one(request, client) // without "await" the caller would hear of it two turns of the queue later
+  /** No async function: each caller would hear of its job two turns of the queue later. */
+  enqueue(request: JobRequest, options?: EnqueueOptions): Promise<Enqueued> {
+    try {
+      const client = clientOf('enqueue', options)
+      if (this.#isPrepared && !this.#left) return this.#intake.one(request, client)
+      return this.#prepare().then(() => this.#intake.one(request, client))
+    } catch (error) {
+      return Promise.reject(error as Error)
+    }
   }
 
   /** All of them or none. */

@@ -2,9 +2,11 @@
  * What a process tells the database before its first use: the schema, its kinds, events and subscriptions, limits of lanes, settings and
  * schedules. All of it is idempotent; several processes may do it at once.
  */
+import sql from 'sql-template-tag'
 import { registerEvents } from './event/event-store.ts'
 import { registerKinds, registerLaneClasses, type StoredSettings, storeSettings } from './job/kind-store.ts'
 import type { Settled } from './options.ts'
+import type { Executor } from './postgres/client.ts'
 import type { Database } from './postgres/database.ts'
 import { checkSchema, migrate } from './postgres/migrate.ts'
 import { registerSchedules } from './schedule/schedules.ts'
@@ -21,5 +23,15 @@ export async function register({ viaIntake: on }: Database, options: Settled): P
     ...(payloadBytesMax === undefined ? {} : { payloadBytesMax }),
   })
   await registerSchedules(on, schedules, stored)
+  await rehearse(on)
   return stored
+}
+
+/**
+ * The server compiles and plans a function when a connection first calls it, which takes several times as long as the call: the first to enqueue would wait
+ * for it. No kind is named '', so nothing is stored.
+ */
+async function rehearse(on: Executor): Promise<void> {
+  const statement = sql`select sluice.enqueue_lone('', '{}', false), sluice.try_alike('', '[]', false, null)`
+  await on.query(statement).catch(() => {}) // somebody may have locked the table: nobody needs to hear of it who does not enqueue
 }

@@ -35,12 +35,14 @@ const anyStatements: Record<Waits, Statement> = {
   briefly: { name: 'sluice_enqueue_briefly', text: 'select ids, existing from sluice.enqueue_briefly($1::jsonb, $2)' },
   never: { name: 'sluice_enqueue_each', text: 'select ids, existing from sluice.enqueue_each($1::jsonb, $2)' },
 }
-const alikeStatements: Record<Exclude<Waits, 'never'>, Statement> = {
-  long: { name: 'sluice_enqueue_alike', text: 'select ids, existing from sluice.enqueue_alike($1, $2::jsonb, $3, $4)' },
-  briefly: {
-    name: 'sluice_enqueue_alike_briefly',
-    text: 'select ids, existing from sluice.enqueue_alike($1, $2::jsonb, $3, $4, true)',
-  },
+const alikeStatement: Statement = {
+  name: 'sluice_enqueue_alike',
+  text: 'select ids, existing from sluice.enqueue_alike($1, $2::jsonb, $3, $4)',
+}
+/** Answers nothing when one of them needs another way. It waits briefly. */
+export const tryAlikeStatement: Statement = {
+  name: 'sluice_try_alike',
+  text: 'select sluice.try_alike($1, $2::jsonb, $3, $4)',
 }
 
 /** Answers nothing when the job needs one of the others. It waits briefly. */
@@ -49,17 +51,24 @@ export const loneStatement: Statement = {
   text: 'select id, handed_over from sluice.enqueue_lone($1, $2::jsonb, $3, $4, $5)',
 }
 
+/** The values of the statements for jobs that differ in their payload only; nothing for others. */
+export function alikeValues(requests: readonly EncodedRequest[], wake: boolean): unknown[] | undefined {
+  const { kind = '', trace } = requests[0] ?? {}
+  let payloads = ''
+  for (const request of requests) {
+    if (request.kind !== kind || request.fields !== '' || request.trace !== trace) return undefined
+    payloads += payloads === '' ? request.payload : `,${request.payload}`
+  }
+  return [kind, `[${payloads}]`, wake, trace ?? null]
+}
+
 export function enqueueStatement(
   requests: readonly EncodedRequest[],
   wake: boolean,
   waits: Waits = 'long',
 ): { statement: Statement; values: unknown[] } {
-  const { kind = '', trace } = requests[0] ?? {}
-  if (waits !== 'never' && requests.every((request) => request.kind === kind && request.fields === '' && request.trace === trace))
-    return {
-      statement: alikeStatements[waits],
-      values: [kind, `[${requests.map(({ payload }) => payload).join(',')}]`, wake, trace ?? null],
-    }
+  const alike = waits === 'long' ? alikeValues(requests, wake) : undefined
+  if (alike) return { statement: alikeStatement, values: alike }
   const rows = requests.map(({ kind, payload, fields, trace }) => {
     const carried = trace === undefined ? '' : `,"trace":"${trace}"`
     return `{"kind":${JSON.stringify(kind)},"payload":${payload}${fields}${carried}}`
@@ -89,8 +98,8 @@ export function readEnqueued(
   ids: readonly (number | string)[] | null | undefined,
   existing: readonly number[] | null | undefined,
 ): Enqueued[] {
-  const found = new Set(existing ?? [])
-  return (ids ?? []).map((id, index) => ({ id: Number(id), created: !found.has(index + 1) }))
+  const found = existing ? new Set(existing) : undefined
+  return (ids ?? []).map((id, index) => ({ id: Number(id), created: !found?.has(index + 1) }))
 }
 
 /** Of many, the first that is meant. */

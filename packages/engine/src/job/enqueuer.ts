@@ -11,6 +11,7 @@ import { explainConnect } from '../postgres/connect.ts'
 import type { Carrier, Database } from '../postgres/database.ts'
 import { isConnectionLoss, sqlState } from '../postgres/transient.ts'
 import {
+  alikeValues,
   type Enqueued,
   enqueueStatement,
   explainRefusal,
@@ -19,6 +20,7 @@ import {
   loneStatement,
   readEnqueued,
   refused,
+  tryAlikeStatement,
   type Waits,
 } from './enqueue.ts'
 import type { AnyKind } from './kind.ts'
@@ -42,7 +44,7 @@ type LoneRow = [id: number | null, handedOver: boolean | null]
 const none: LoneRow = [null, null]
 
 const groupSizeMax = 500
-/** More would make groups smaller, and each pays its own way: with one, two and three under way 64 callers get the same. */
+/** One while the callers of the other go on. More would make groups smaller, and each pays its own way. */
 const groupsUnderWayMax = 2
 
 export class Enqueuer {
@@ -65,10 +67,7 @@ export class Enqueuer {
   add(request: EncodedRequest): Promise<Enqueued> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ request, resolve, reject })
-      if (this.#waiting.length > 1 || this.#underWay >= groupsUnderWayMax) return
-      // Callers of the same moment come along. A turn of the loop gathers more of them, and would cost a lone one a tenth of its latency.
-      if (this.#underWay > 0) setImmediate(() => this.#flush())
-      else process.nextTick(() => this.#flush())
+      if (this.#waiting.length === 1) this.#flushSoon()
     })
   }
 
@@ -121,9 +120,19 @@ export class Enqueuer {
   }
 
   async #sendMany(on: Carrier, requests: readonly EncodedRequest[], wake: boolean, waits: Waits): Promise<Enqueued[]> {
+    const alike = waits === 'briefly' ? alikeValues(requests, wake) : undefined
+    const [found] = alike ? await this.#database.send<[number[] | null]>(on, tryAlikeStatement, alike) : []
+    if (found?.[0]) return readEnqueued(found[0], null)
     const { statement, values } = enqueueStatement(requests, wake, waits)
     const [row] = await this.#database.send<[number[] | null, number[] | null]>(on, statement, values)
     return readEnqueued(row?.[0], row?.[1])
+  }
+
+  /** Callers of the same moment come along. A turn of the loop gathers more of them, and would cost a lone one a tenth of its latency. */
+  #flushSoon(): void {
+    if (this.#underWay >= groupsUnderWayMax) return
+    if (this.#underWay > 0) setImmediate(() => this.#flush())
+    else process.nextTick(() => this.#flush())
   }
 
   #flush(): void {
@@ -132,7 +141,7 @@ export class Enqueuer {
     this.#underWay++
     void this.#sendGroup(group).finally(() => {
       this.#underWay--
-      this.#flush()
+      if (this.#waiting.length > 0) this.#flushSoon()
     })
     if (this.#waiting.length > 0) this.#flush()
   }

@@ -52,6 +52,37 @@ test('[E-01] a payload with a NUL character or half a surrogate pair is refused,
   )
 })
 
+test('[E-01] a payload is checked as the handler will get it, however it was given', () => {
+  class Point {
+    n = 1
+    toJSON = (): string => 'a point'
+  }
+  const seen: unknown[] = []
+  const kind = Object.assign(() => ({ kind, payload: {} }), {
+    kindName: 'seen',
+    check: (payload: unknown) => void seen.push(payload),
+  })
+  const given = [
+    { n: 1, text: 'a', yes: true },
+    { n: Number.NaN },
+    { n: 0.1 },
+    { n: undefined, m: 1 },
+    { n: null },
+    { at: new Date(0) },
+    { deep: { n: 1 } },
+    { list: [1, undefined] },
+    { toJSON: () => 'another' },
+    Object.create({ inherited: 1 }, { n: { value: 1, enumerable: true } }),
+    Object.assign(Object.create(null), { n: 1 }),
+    new Point(),
+    [1, 2],
+    'text',
+    null,
+  ]
+  for (const payload of given) encodeRequest({ kind, payload }, limits)
+  expect(seen).toEqual(given.map((payload) => JSON.parse(JSON.stringify(payload ?? {}))))
+})
+
 test('a request without options is its kind and its payload', () => {
   expect(encode({ a: 1 })).toEqual({ kind: 'any', payload: { a: 1 } })
   expect(encode(undefined)).toEqual({ kind: 'any', payload: {} })

@@ -113,8 +113,9 @@ export function encodeRequest(
   const kind = kindOf(request)
   const payload = encodePayload(kind, request.payload, limits.payloadBytesMax)
   // Checked as the handler will get it: a Date passes its schema here and comes back as text.
-  if (typeof request.kind !== 'string') request.kind.check(JSON.parse(payload))
-  if (request.options === undefined && family === undefined && !request.asked) return { ...plain, kind, payload, trace }
+  if (typeof request.kind !== 'string') request.kind.check(isFlat(request.payload) ? request.payload : JSON.parse(payload))
+  if (request.options === undefined && family === undefined && !request.asked)
+    return { kind, pool: undefined, priority: undefined, delayed: false, laned: false, payload, fields: '', trace }
   const options = request.options === undefined ? '' : encodeOptions(request.options)
   const ancestry = family === undefined ? '' : `,${JSON.stringify(family).slice(1, -1)}`
   const asked = request.asked ? ',"asked":true' : ''
@@ -133,7 +134,15 @@ export function encodeRequest(
   }
 }
 
-const plain = { pool: undefined, priority: undefined, delayed: false, laned: false, fields: '' }
+/** What JSON gives back as it is: an object of texts, whole numbers, truths and nothing else. */
+function isFlat(payload: unknown): boolean {
+  if (typeof payload !== 'object' || payload === null || Object.getPrototypeOf(payload) !== Object.prototype) return false
+  for (const name in payload) {
+    const value = (payload as Record<string, unknown>)[name]
+    if (typeof value !== 'string' && typeof value !== 'boolean' && !Number.isSafeInteger(value)) return false
+  }
+  return true
+}
 
 /** In plain JavaScript anything may come: a payload, a kind that was not called, an event. */
 function kindOf(request: JobRequest): string {

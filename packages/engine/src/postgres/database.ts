@@ -97,10 +97,10 @@ export class Database implements Executor {
     })
     const verify = options.onConnect === undefined ? {} : { onConnect: options.onConnect }
     const hot = new pg.Pool({ ...this.#config('hot'), max: hotConnectionsMax, ...verify })
-    const intake = new pg.Pool({ ...this.#config('intake'), max: intakeConnectionsMax, ...verify })
+    const intake = new pg.Pool({ ...this.#config('intake'), pipeline: true, max: intakeConnectionsMax, ...verify })
     const onLost = (error: Error): void => this.#tellLost(error)
     this.hot = new KeptConnections(this.#quiet(hot), { onLost, answers: options.answers })
-    this.intake = new KeptConnections(this.#quiet(intake), { onLost, answers: options.answers })
+    this.intake = new KeptConnections(this.#quiet(intake), { onLost, answers: options.answers, callsMax: 2 })
     this.pool = this.#quiet(new pg.Pool({ ...this.#config('pool'), max: options.poolMax, idleTimeoutMillis: 30_000, ...verify }))
     this.#patience = new Patience(this.pool, options.poolMax, systemClock)
     this.#lookPool = this.#quiet(
