@@ -27,7 +27,7 @@ export async function proveDurable(ground: Ground): Promise<Record<string, strin
 export async function proveKeyed({ url }: Database, jobs: number): Promise<void> {
   const [row] = await ask<{ jobs: number; keys: number }>(
     url,
-    `select count(*)::int as jobs, count(distinct key)::int as keys from sluice.job where kind = 'bench.noop' and state = 'ready'`,
+    `select count(*)::int as jobs, count(distinct key)::int as keys from sluice.job where kind = 'bench.noop' and shelf is null and worker is null`,
   )
   prove(row?.jobs === jobs && row.keys === jobs, `${jobs} jobs are ready, each with a dedupe key (${JSON.stringify(row)})`)
 }
@@ -38,7 +38,7 @@ export async function proveBooked({ url }: Database, jobs: number): Promise<void
     url,
     `select count(*)::int as booked, count(distinct id)::int as ids, count(distinct key)::int as keys,
             count(*) filter (where fence > 0)::int as fences,
-            (select count(*)::int from sluice.job where kind = 'bench.noop' and state in ('ready', 'running')) as left
+            (select count(*)::int from sluice.job where kind = 'bench.noop' and shelf is null) as left
      from sluice.job_ledger where kind = 'bench.noop' and state = 'succeeded'`,
   )
   const { booked, ids, keys, fences, left } = row ?? {}

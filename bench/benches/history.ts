@@ -62,7 +62,7 @@ async function proveSurrounded({ databaseUrl }: FreshPlace, rows: number): Promi
   const around = await within(databaseUrl, async (client) => {
     const { rows: counts } = await client.query<{ past: number; future: number }>(
       `select (select count(*)::int from sluice.job_ledger where kind = 'bench.past') as past,
-              (select count(*)::int from sluice.job where state = 'scheduled') as future`,
+              (select count(*)::int from sluice.job where shelf = 'scheduled') as future`,
     )
     return counts[0]
   })

@@ -89,8 +89,8 @@ function open(place: Place): Session {
       const looping = loop(onJob)
       return () => looping
     },
-    unsettled: () => observer.count(`sluice.job where state in ('ready', 'running')`),
-    allSettled: () => observer.none(`sluice.job where state = 'ready'`, `sluice.job where state = 'running'`),
+    unsettled: () => observer.count('sluice.job where shelf is null'),
+    allSettled: () => observer.none('sluice.job where shelf is null'),
     async close() {
       await pool.end()
       await observer.close()

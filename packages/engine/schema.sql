@@ -6,7 +6,7 @@ create domain sluice.count as integer constraint count_check CHECK ((VALUE >= 0)
 
 create domain sluice.run_state as text constraint run_state_check CHECK ((VALUE = ANY (ARRAY['created'::text, 'running'::text, 'finalizing'::text, 'completed'::text, 'failed'::text, 'canceled'::text])));
 
-create type sluice.job_state as enum ('scheduled', 'ready', 'paused', 'running', 'failed', 'succeeded', 'canceled');
+create type sluice.job_state as enum ('scheduled', 'paused', 'failed', 'succeeded', 'canceled', 'ready', 'running');
 
 create type sluice.key_rule as enum ('end', 'start', 'again');
 
@@ -73,7 +73,6 @@ create table sluice.job (
   run_at timestamp with time zone,
   cancel_at timestamp with time zone,
   after_key text collate "C",
-  state sluice.job_state not null,
   worker bigint,
   fence bigint not null default 0,
   key_rule sluice.key_rule not null default 'end'::sluice.key_rule,
@@ -92,13 +91,13 @@ create table sluice.job (
   fingerprint text collate "C",
   trace text collate "C",
   constraint job_pkey PRIMARY KEY (id),
-  constraint job_is_whole CHECK (((NOT (shelf IS DISTINCT FROM NULLIF(NULLIF(state, 'ready'::sluice.job_state), 'running'::sluice.job_state))) AND ((state = 'running'::sluice.job_state) = (worker IS NOT NULL)) AND ((run_at IS NOT NULL) OR (shelf <> 'scheduled'::sluice.job_state)) AND (state < 'succeeded'::sluice.job_state)))
+  constraint job_is_whole CHECK (((shelf IS NULL) OR ((worker IS NULL) AND (shelf <= 'failed'::sluice.job_state) AND ((run_at IS NOT NULL) OR (shelf <> 'scheduled'::sluice.job_state)))))
 ) with (fillfactor=45, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=10000, autovacuum_vacuum_cost_delay=0);
 CREATE UNIQUE INDEX job_after_key ON sluice.job USING btree (after_key) WHERE (after_key IS NOT NULL);
 CREATE INDEX job_due ON sluice.job USING btree (run_at) WHERE (shelf = 'scheduled'::sluice.job_state);
 CREATE INDEX job_failed ON sluice.job USING btree (id) WHERE (shelf = 'failed'::sluice.job_state);
 CREATE INDEX job_handed ON sluice.job USING btree (handed, created_at) WHERE (handed IS NOT NULL);
-CREATE UNIQUE INDEX job_key ON sluice.job USING btree (key) WHERE ((key IS NOT NULL) AND (shelf IS DISTINCT FROM 'failed'::sluice.job_state));
+CREATE UNIQUE INDEX job_key ON sluice.job USING btree (key text_pattern_ops) WHERE ((key IS NOT NULL) AND (shelf IS DISTINCT FROM 'failed'::sluice.job_state));
 CREATE INDEX job_paused ON sluice.job USING btree (kind, id) WHERE (shelf = 'paused'::sluice.job_state);
 CREATE INDEX job_queue ON sluice.job USING btree (sluice.queue_of(pool, lane), rank, id) WITH (deduplicate_items=off) WHERE (shelf IS NULL);
 CREATE INDEX job_run ON sluice.job USING btree (run) WHERE (run IS NOT NULL);
@@ -128,7 +127,7 @@ create table sluice.job_ledger (
   finished_at timestamp with time zone not null,
   error jsonb,
   trace text collate "C",
-  constraint job_ledger_state_check CHECK ((state >= 'failed'::sluice.job_state))
+  constraint job_ledger_state_check CHECK (((state >= 'failed'::sluice.job_state) AND (state <= 'canceled'::sluice.job_state)))
 ) partition by RANGE (finished_at);
 CREATE INDEX job_ledger_canceled ON ONLY sluice.job_ledger USING btree (id) WHERE (state = 'canceled'::sluice.job_state);
 CREATE INDEX job_ledger_failed ON ONLY sluice.job_ledger USING btree (id) WHERE (state = 'failed'::sluice.job_state);
@@ -399,7 +398,7 @@ create view sluice.any_job as
     pool,
     lane,
     owner,
-    state,
+    sluice.state_of(shelf, worker) AS state,
     priority,
     payload,
     key,
@@ -549,7 +548,7 @@ begin
   perform from sluice.worker w where w.id = in_worker for update;
   until_fence := date_part('epoch', sluice.now()) * 1000000;
   -- Lock, then look: what somebody has asked to stop does not go back.
-  lost := array(select j.id from sluice.job j where j.shelf is null and j.state = 'running' and j.worker = in_worker and j.id <> all(held) order by j.id for update);
+  lost := array(select j.id from sluice.job j where j.shelf is null and j.worker = in_worker and j.id <> all(held) order by j.id for update);
   if lost = '{}' then return; end if;
   -- These calls were never made: the permits are given back.
   select array_agg(row(j.lane, 1, j.cost, j.cost, 0, 0)::sluice.lane_change) filter (where j.lane <> ''), array_agg(j.id) filter (where j.cancel_at is not null)
@@ -559,7 +558,7 @@ begin
             from (select j.run, array_agg(j.id) as jobs from sluice.job j where j.id = any(canceled) and j.run is not null group by j.run) r);
   with back as (
     update sluice.job j
-    set state = 'ready', fence = j.fence + 1, worker = null, attempt = j.attempt - 1
+    set fence = j.fence + 1, worker = null, attempt = j.attempt - 1
     where j.id = any(lost) and j.cancel_at is null
     returning j.pool, j.lane, j.rank)
   select array_agg(row(pool, lane, rank)::sluice.ready_job) into ready from back;
@@ -608,13 +607,13 @@ begin
   ready := array(
     select pool from unnest(pools) as pool
     where not exists (select from sluice.pause p where p.scope = 'pool' and p.name = pool)
-      and exists (select from sluice.job j where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(pool, '') and j.state = 'ready' and j.pool = pool and j.lane = '' and j.crashes < 2 and j.kind <> all(unknown_kinds)
+      and exists (select from sluice.job j where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(pool, '') and j.worker is null and j.pool = pool and j.lane = '' and j.crashes < 2 and j.kind <> all(unknown_kinds)
                   and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)));
   turns := array(
     select pool from unnest(pools) as pool
     where not exists (select from sluice.pause p where p.scope = 'pool' and p.name = pool) and exists (select from sluice.turn t where t.pool = pool and t.open));
-  cancel := array(select j.id from sluice.job j where j.cancel_at is not null and j.state = 'running' and j.worker = in_worker);
-  suspects := exists (select from sluice.job j where j.crashes >= 2 and j.state = 'ready' and j.pool = any(pools)
+  cancel := array(select j.id from sluice.job j where j.cancel_at is not null and j.worker = in_worker);
+  suspects := exists (select from sluice.job j where j.crashes >= 2 and sluice.state_of(j.shelf, j.worker) = 'ready' and j.pool = any(pools)
                       and j.kind = any(array(select unnest(w.kinds) from sluice.worker w where w.id = in_worker))
                       and not exists (select from sluice.pause p where (p.scope = 'kind' and p.name = j.kind) or (p.scope = 'pool' and p.name = j.pool))
                       -- One that may not run now is nothing to make room for.
@@ -635,7 +634,7 @@ begin
       or exists (select from sluice.paused_kinds() as kind where not exists (select from sluice.pause p where p.scope = 'kind' and p.name = kind))
       or exists (select from sluice.job f where f.after_key is not null
                  and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed'))
-      or exists (select from sluice.job j where j.crashes >= 2 and j.state = 'ready' and j.lane = '' and exists (select from sluice.owner o where o.name = j.owner));
+      or exists (select from sluice.job j where j.crashes >= 2 and sluice.state_of(j.shelf, j.worker) = 'ready' and j.lane = '' and exists (select from sluice.owner o where o.name = j.owner));
   end if;
 end $function$;
 
@@ -691,21 +690,21 @@ declare
   ended sluice.run_end[];
 begin
   perform 1 from sluice.job j where j.id = any(ids) order by j.id for update;
-  gone := array(select j.id from sluice.job j where j.id = any(ids) and j.state <> 'running');
+  gone := array(select j.id from sluice.job j where j.id = any(ids) and j.worker is null);
   ended := array(select row(j.run, 'canceled', array_agg(j.id))::sluice.run_end from sluice.job j
-                 where j.id = any(ids) and j.state not in ('running', 'failed') and j.run is not null group by j.run);
+                 where j.id = any(ids) and j.worker is null and j.shelf is distinct from 'failed' and j.run is not null group by j.run);
   return query
   with told as (
     update sluice.job j
     set cancel_at = coalesce(j.cancel_at, at),
         cancel_below = nullif(coalesce(j.cancel_below, false) or below, false),
         error = coalesce(why, j.error)
-    where j.id = any(ids) and j.state = 'running'
+    where j.id = any(ids) and j.worker is not null
     returning j.id, j.fence, pg_notify('sluice', 'cancel:' || j.worker || ':' || j.id || ':' || j.fence))
   select t.id, 'requested', t.fence from told t
   union all select g.id, 'canceled', null from unnest(gone) as g(id);
   -- Only those that wait for these jobs: another key may be in somebody's hand.
-  follow := (select array_agg(j.key) from sluice.job j where j.id = any(gone) and j.key is not null and j.state <> 'failed');
+  follow := (select array_agg(j.key) from sluice.job j where j.id = any(gone) and j.key is not null and j.shelf is distinct from 'failed');
   perform sluice.retire(gone, 'canceled', why);
   if follow is not null then perform sluice.release_followers(follow); end if;
   if ended <> '{}' then perform sluice.end_in_runs(ended, null); end if;
@@ -806,8 +805,7 @@ begin
   if owned then perform sluice.move_owned(in_pool, since); end if;
   return query
   update sluice.job j
-  set state = 'running',
-      attempt = j.attempt + 1,
+  set attempt = j.attempt + 1,
       worker = in_worker,
       started_at = at,
       key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end,
@@ -815,7 +813,7 @@ begin
   where j.id = any(array(
     select r.id
     from sluice.job r
-    where r.shelf is null and sluice.queue_of(r.pool, r.lane) = sluice.queue_of(in_pool, '') and r.rank >= since and r.state = 'ready' and r.pool = in_pool and r.lane = '' and r.crashes < 2 and r.kind <> all(skip)
+    where r.shelf is null and sluice.queue_of(r.pool, r.lane) = sluice.queue_of(in_pool, '') and r.rank >= since and r.worker is null and r.pool = in_pool and r.lane = '' and r.crashes < 2 and r.kind <> all(skip)
       and (r.owner is null or not exists (select from sluice.owner o where o.name = r.owner))
     order by r.rank, r.id
     limit slots
@@ -855,11 +853,11 @@ begin
     -- Most are of the open lane and free to go. What is left is looked at by the rules for all.
     return query
     update sluice.job j
-    set state = 'running', shelf = null, attempt = j.attempt + 1, worker = in_worker, started_at = at, run_at = null,
+    set shelf = null, attempt = j.attempt + 1, worker = in_worker, started_at = at, run_at = null,
         key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end, fence = greatest(j.fence + 1, stamp)
     where j.id = any(array(
       select r.id from sluice.job r
-      where r.id = any(ids) and r.lane = '' and r.pool = in_pool and (r.state = 'ready' or (r.state = 'scheduled' and r.run_at <= at)) and r.crashes < 2
+      where r.id = any(ids) and r.lane = '' and r.pool = in_pool and r.worker is null and (r.shelf is null or (r.shelf = 'scheduled' and r.run_at <= at)) and r.crashes < 2
         and r.kind <> all(paused) and r.kind <> all(unknown_kinds)
       for update skip locked))
     returning null::text, null::double precision, j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root,
@@ -867,7 +865,7 @@ begin
     get diagnostics got = row_count;
     if got > 0 then
       ids := array(select u.id from unnest(ids) as u(id)
-                   where not exists (select from sluice.job j where j.id = u.id and j.worker = in_worker and j.state = 'running' and j.started_at = at));
+                   where not exists (select from sluice.job j where j.id = u.id and j.worker = in_worker and j.started_at = at));
     end if;
     if ids = '{}' then
       perform set_config('synchronous_commit', 'off', true);
@@ -877,11 +875,11 @@ begin
   if owned and not closed then
     moved := sluice.into_own_lanes(array(
       select r.id from sluice.job r
-      where r.id = any(ids) and r.state = 'ready' and r.pool = in_pool and r.lane = '' and exists (select from sluice.owner o where o.name = r.owner)));
+      where r.id = any(ids) and sluice.state_of(r.shelf, r.worker) = 'ready' and r.pool = in_pool and r.lane = '' and exists (select from sluice.owner o where o.name = r.owner)));
     if moved is not null then perform sluice.wake(sluice.line_up(moved), null); end if;
   end if;
   if not closed then
-    select array_agg(distinct j.lane) into keys from sluice.job j where j.id = any(ids) and j.lane <> '' and j.pool = in_pool and j.state in ('ready', 'scheduled');
+    select array_agg(distinct j.lane) into keys from sluice.job j where j.id = any(ids) and j.lane <> '' and j.pool = in_pool and j.worker is null and (j.shelf is null or j.shelf = 'scheduled');
   end if;
   if keys is null then
     perform set_config('synchronous_commit', 'off', true);
@@ -911,7 +909,7 @@ begin
   found as materialized (
     select j.id, j.lane, j.cost, j.rank, j.owner
     from sluice.job j
-    where j.id = any(ids) and j.pool = in_pool and (j.state = 'ready' or (j.state = 'scheduled' and j.run_at <= at)) and j.crashes < 2
+    where j.id = any(ids) and j.pool = in_pool and j.worker is null and (j.shelf is null or (j.shelf = 'scheduled' and j.run_at <= at)) and j.crashes < 2
       and not closed and j.kind <> all(paused) and j.kind <> all(unknown_kinds) and (j.lane = '' or j.lane in (select d.key from door d))
     for update skip locked),
   queued as materialized (
@@ -937,12 +935,12 @@ begin
       on g.lane = d.key
     left join lateral (
       select j.rank, j.cost from sluice.job j
-      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
+      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.worker is null and j.crashes < 2
         and j.id <> all(coalesce(g.ids, '{}'))
       order by j.rank, j.id limit 1) m on true),
   started as (
     update sluice.job j
-    set state = 'running', shelf = null, attempt = j.attempt + 1, worker = in_worker, started_at = at, run_at = null,
+    set shelf = null, attempt = j.attempt + 1, worker = in_worker, started_at = at, run_at = null,
         key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end, fence = greatest(j.fence + 1, stamp)
     where j.id = any(array(select id from taken))
     returning null::text, null::double precision, j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root,
@@ -960,9 +958,9 @@ begin
   next as (insert into sluice.turn (pool, lane, open, low, served_at) select in_pool, key, not filled, more, at from left_over where more is not null)
   select * from started
   union all
-  select case when j.id is null or j.pool <> in_pool or j.state = 'failed' or j.run_at = 'infinity' then 'gone'
-              when j.state = 'running' then 'running'
-              when closed or j.state = 'paused' or j.kind = any(paused) then 'paused'
+  select case when j.id is null or j.pool <> in_pool or j.shelf = 'failed' or j.run_at = 'infinity' then 'gone'
+              when j.worker is not null then 'running'
+              when closed or j.shelf = 'paused' or j.kind = any(paused) then 'paused'
               when j.run_at > at then 'early'
               when j.crashes >= 2 then 'suspect'
               when j.kind = any(unknown_kinds) then 'unknown'
@@ -1094,7 +1092,7 @@ begin
     from door d
     cross join lateral (
       select j.id, j.cost, j.rank from sluice.job j
-      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2 and j.kind <> all(skip)
+      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.worker is null and j.crashes < 2 and j.kind <> all(skip)
         and (j.owner is null or j.owner = d.owner or not exists (select from sluice.owner o where o.name = j.owner and sluice.owner_closed(o, at)))
       order by j.rank, j.id
       limit greatest(least(d.room, d.permits, d.share, d.owner_room, ceil((behind - d.progress) * d.weight)::integer + d.share), 0)
@@ -1122,7 +1120,7 @@ begin
     left join got g on g.key = d.key
     left join lateral (
       select j.rank, j.cost from sluice.job j
-      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
+      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.worker is null and j.crashes < 2
         and j.id <> all(coalesce(g.ids, '{}'))
       order by j.rank, j.id limit 1) m on true),
   -- Passed over for want of slots: it waits on as it is, and is written only if its turns have piled up, which would fill the view. A lane whose jobs nobody may take now
@@ -1133,7 +1131,7 @@ begin
     where not o.passed or o.filled or o.untidy),
   started as (
     update sluice.job j
-    set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end,
+    set attempt = j.attempt + 1, worker = in_worker, started_at = at, key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end,
         fence = greatest(j.fence + 1, stamp)
     where j.id = any(array(select id from taken))
     returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000,
@@ -1180,7 +1178,7 @@ begin
   if not found then return; end if;
   select r.id, r.lane, r.cost into one
   from sluice.job r
-  where r.crashes >= 2 and r.state = 'ready' and r.pool = any(pools) and r.kind = any(known)
+  where r.crashes >= 2 and sluice.state_of(r.shelf, r.worker) = 'ready' and r.pool = any(pools) and r.kind = any(known)
     and not exists (select from sluice.pause p where (p.scope = 'kind' and p.name = r.kind) or (p.scope = 'pool' and p.name = r.pool))
     and not exists (select from sluice.owner o where o.name = r.owner and (sluice.owner_closed(o, at) or r.lane = ''))
     -- Looked at before the lock, to find one that may run; decided below.
@@ -1205,7 +1203,7 @@ begin
   end if;
   return query
   update sluice.job j
-  set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at,
+  set attempt = j.attempt + 1, worker = in_worker, started_at = at,
       key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end,
       fence = greatest(j.fence + 1, (date_part('epoch', at) * 1000000)::bigint)
   where j.id = one.id
@@ -1311,7 +1309,7 @@ begin
   return query select 'failed'::sluice.job_state, least(count(*), most)::integer, count(*) > most
                from (select from sluice.job j where j.shelf = 'failed' limit most + 1) x;
   -- Those that are ready and those that run share an index, in the order of claims.
-  return query with queue as materialized (select j.state from sluice.job j where j.shelf is null order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit most + 1)
+  return query with queue as materialized (select sluice.state_of(null, j.worker) as state from sluice.job j where j.shelf is null order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit most + 1)
                select s.state, (count(q.state))::integer, (select count(*) from queue) > most
                from unnest(array['ready', 'running']::sluice.job_state[]) as s(state) left join queue q on q.state = s.state
                group by s.state;
@@ -1326,8 +1324,8 @@ CREATE OR REPLACE FUNCTION sluice.count_orphans(look integer, OUT jobs integer, 
  SET enable_sort TO 'off'
  SET jit TO 'off'
 AS $function$
-  select count(*) filter (where q.state = 'running' and not exists (select from sluice.worker w where w.id = q.worker))::integer, count(*) > look
-  from (select j.state, j.worker from sluice.job j where j.shelf is null order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit look + 1) q $function$;
+  select count(*) filter (where q.worker is not null and not exists (select from sluice.worker w where w.id = q.worker))::integer, count(*) > look
+  from (select j.worker from sluice.job j where j.shelf is null order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit look + 1) q $function$;
 
 CREATE OR REPLACE FUNCTION sluice.count_run(in_run bigint, look integer)
  RETURNS TABLE(kind text, state sluice.job_state, jobs integer, oldest timestamp with time zone)
@@ -1426,7 +1424,7 @@ CREATE OR REPLACE FUNCTION sluice.discard(ids bigint[])
  LANGUAGE sql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
-AS $function$ select sluice.retire(array(select j.id from sluice.job j where j.id = any(ids) and j.state = 'failed' order by j.id for update), 'failed', null) $function$;
+AS $function$ select sluice.retire(array(select j.id from sluice.job j where j.id = any(ids) and j.shelf = 'failed' order by j.id for update), 'failed', null) $function$;
 
 CREATE OR REPLACE FUNCTION sluice.due_schedules(in_term bigint, batch integer, OUT leads boolean, OUT now_ms double precision, OUT next_ms double precision, OUT due jsonb)
  RETURNS record
@@ -1496,7 +1494,7 @@ begin
     next := r.state;
     if r.state in ('canceled', 'failed') then
       -- It was stopped; a job of it ended well in the meantime and had children.
-      kids := array(select j.id from sluice.job j where j.run = r.id and j.state not in ('running', 'failed'));
+      kids := array(select j.id from sluice.job j where j.run = r.id and j.worker is null and j.shelf is distinct from 'failed');
       if kids <> '{}' then perform sluice.cancel(kids, 'the run was stopped'); end if;
       continue;
     end if;
@@ -1578,27 +1576,21 @@ begin
   id := made.id;
   created := made.created;
   -- A job that was found and changed was locked meanwhile: a claim may have skipped it.
-  if wake and made.state is not null then
-    perform sluice.wake(made.topics, case when made.state = 'scheduled' then due end);
+  if wake then
+    perform sluice.wake(made.topics, case when made.shelf = 'scheduled' then due end);
   end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text DEFAULT NULL::text, briefly boolean DEFAULT false, OUT ids bigint[], OUT existing integer[])
+CREATE OR REPLACE FUNCTION sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text DEFAULT NULL::text, OUT ids bigint[], OUT existing integer[])
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
-declare
-  jobs jsonb;
 begin
   ids := sluice.try_alike(in_kind, payloads, wake, in_trace);
   if ids is not null then return; end if;
-  jobs := (select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value, 'trace', in_trace) order by p.ordinality)
-           from jsonb_array_elements(payloads) with ordinality as p);
-  if briefly then
-    select m.ids, m.existing into ids, existing from sluice.enqueue_briefly(jobs, wake) m;
-  else
-    select m.ids, m.existing into ids, existing from sluice.enqueue_many(jobs, wake) m;
-  end if;
+  select m.ids, m.existing into ids, existing
+  from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value, 'trace', in_trace) order by p.ordinality)
+                            from jsonb_array_elements(payloads) with ordinality as p), wake) m;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.enqueue_briefly(jobs jsonb, wake boolean, OUT ids bigint[], OUT existing integer[])
@@ -1642,18 +1634,18 @@ declare
   at timestamptz := sluice.now();
   made record;
 begin
-  insert into sluice.job as j (kind, pool, lane, cost, owner, state, shelf, priority, rank, payload, run, max_attempts, created_at, trace)
-  select k.name, k.pool, x.lane, k.cost, r.owner, coalesce(x.shelf, 'ready'), x.shelf, k.priority, sluice.rank(at, k.priority, s.priority_step_ms),
+  insert into sluice.job as j (kind, pool, lane, cost, owner, shelf, priority, rank, payload, run, max_attempts, created_at, trace)
+  select k.name, k.pool, x.lane, k.cost, r.owner, x.shelf, k.priority, sluice.rank(at, k.priority, s.priority_step_ms),
          jsonb_build_object('run', r.id, 'payload', r.payload, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled),
          r.id, k.max_attempts, at, r.trace
   from sluice.kind k, sluice.setting s, lateral (
     select sluice.lane_of(null, k.lane, r.owner) as lane,
            case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = k.name) then 'paused'::sluice.job_state end as shelf offset 0) x
   where k.name = r.finalizer
-  returning j.id, j.pool, j.lane, j.cost, j.rank, j.state into made;
+  returning j.id, j.pool, j.lane, j.cost, j.rank, j.shelf into made;
   if made.id is null then perform sluice.refuse_kind(r.finalizer); end if;
   if made.lane <> '' then perform sluice.refuse_cost(made.lane, made.cost); end if;
-  if made.state = 'ready' then perform sluice.wake(sluice.line_up(array[row(made.pool, made.lane, made.rank)::sluice.ready_job]), null); end if;
+  if made.shelf is null then perform sluice.wake(sluice.line_up(array[row(made.pool, made.lane, made.rank)::sluice.ready_job]), null); end if;
   return made.id;
 end $function$;
 
@@ -1680,14 +1672,14 @@ begin
   from sluice.worker w
   where w.id = (select c.id from (select c.id, c.channel from sluice.worker c where in_kind = any(c.takes) and c.lease_until > at limit 8) c
                 where not (pg_try_advisory_lock_shared(1936487785, hashtext(c.channel)) and pg_advisory_unlock_shared(1936487785, hashtext(c.channel)))
-                  and not exists (select from sluice.job j where j.handed = c.id and j.created_at > at - interval '5 s' and j.worker = c.id and j.state = 'running'
+                  and not exists (select from sluice.job j where j.handed = c.id and j.created_at > at - interval '5 s' and j.worker = c.id
                                                              and j.started_at = j.created_at)
                 limit 1)
   for key share skip locked;
   if taker is null then return null; end if;
   at := sluice.now();      -- behind the lock: the fence of what an audit has not seen is above its own
-  insert into sluice.job as j (kind, pool, cost, state, priority, rank, payload, key, max_attempts, created_at, trace, worker, handed, attempt, started_at, fence)
-  select in_kind, k.pool, k.cost, 'running', k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
+  insert into sluice.job as j (kind, pool, cost, priority, rank, payload, key, max_attempts, created_at, trace, worker, handed, attempt, started_at, fence)
+  select in_kind, k.pool, k.cost, k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
          case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, body) end, k.max_attempts, at, in_trace, taker, taker, 1, at, date_part('epoch', at) * 1000000
   from sluice.kind k, sluice.setting s
   where k.name = in_kind and k.unique_for is null and k.lane is null and k.asks = '{}' and coalesce(k.dedupe, 'keep') = 'keep'
@@ -1719,8 +1711,8 @@ begin
     handed_over := id is not null;
     if handed_over then return; end if;
   end if;
-  insert into sluice.job as j (kind, pool, cost, state, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
-  select in_kind, k.pool, k.cost, coalesce(b.shelf, 'ready'), b.shelf, k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
+  insert into sluice.job as j (kind, pool, cost, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
+  select in_kind, k.pool, k.cost, b.shelf, k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
          case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, b.body) end,
          k.max_attempts, at, in_trace
   from sluice.kind k, sluice.setting s, lateral (
@@ -1728,8 +1720,8 @@ begin
            case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused'::sluice.job_state end as shelf offset 0) b
   where k.name = in_kind and k.unique_for is null and k.lane is null and k.asks = '{}' and coalesce(k.dedupe, 'keep') = 'keep'
   on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
-  returning j.id, j.pool, j.state into made;
-  if wake and made.state = 'ready' then perform pg_notify('sluice', 'ready:' || made.pool); end if;
+  returning j.id, j.pool, j.shelf into made;
+  if wake and made.id is not null and made.shelf is null then perform pg_notify('sluice', 'ready:' || made.pool); end if;
   id := made.id;
 end $function$;
 
@@ -1762,7 +1754,7 @@ begin
            coalesce(x.priority, k.priority) as priority,
            coalesce(x.max_attempts, k.max_attempts) as max_attempts,
            case when d.mode is not null then sluice.dedupe_key(x.kind, x.key, x.owner, x.payload::text) end as full_key,
-           case when d.due_at > at then 'scheduled' when x.kind = any(paused_kinds) then 'paused' else 'ready' end::sluice.job_state as state,
+           case when d.due_at > at then 'scheduled' when x.kind = any(paused_kinds) then 'paused' end::sluice.job_state as shelf,
            case when k.name is null then sluice.refuse_kind(x.kind)
                 when k.asks <> '{}' and sluice.refuse_unasked(x.kind, k.asks, x.asked, x.mode, x.key, x.lane, x.cost, x.run) is not null then null      -- it raises, or we go on
                 when pg_column_size(x.payload) > s.payload_bytes_max * 6      -- the client counted bytes of JSON; jsonb takes up to six times as many
@@ -1788,19 +1780,19 @@ begin
     on conflict do nothing
     returning job),
   fresh as (
-    insert into sluice.job (id, kind, pool, lane, cost, owner, state, shelf, priority, rank, payload, key, parent, root, run, event, max_attempts, run_at, created_at,
+    insert into sluice.job (id, kind, pool, lane, cost, owner, shelf, priority, rank, payload, key, parent, root, run, event, max_attempts, run_at, created_at,
                             trace)
-    select id, kind, pool, lane, cost, owner, state, sluice.shelf_of(state), priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
+    select id, kind, pool, lane, cost, owner, shelf, priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
            case when mode = 'keep' then full_key end, parent, root, run, event, max_attempts,
            case when due_at > at then due_at end, at, trace
     from input
     where unique_for is null and (mode is null or mode = 'keep' or (mode = 'once' and id in (select job from once)))
     order by full_key nulls last, ordinality      -- two statements that share keys must meet them in the same order; of equal rows the first is kept
     on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
-    returning id, state, pool, lane, rank, run_at)
+    returning id, shelf, pool, lane, rank, run_at)
   select (select array_agg(id) from (select id from input order by ordinality) i),
          (select array_agg(row(f.pool, f.lane, f.low)::sluice.ready_job)
-          from (select pool, lane, min(rank) as low from fresh where state = 'ready' group by pool, lane) f),
+          from (select pool, lane, min(rank) as low from fresh where shelf is null group by pool, lane) f),
          (select min(run_at) from fresh),
          case when (select count(*) from fresh) < jsonb_array_length(jobs)
               then (select json_agg(to_json(i) order by i.full_key, i.ordinality) from input i where not exists (select from fresh f where f.id = i.id)) end
@@ -1827,13 +1819,13 @@ begin
       ids[r.ordinality] := made.id;
       if not made.created then existing := existing || r.ordinality; end if;
       topics := topics || made.topics;
-      if made.state = 'scheduled' then due := least(due, r.due_at); end if;
+      if made.shelf = 'scheduled' then due := least(due, r.due_at); end if;
     end loop;
   end if;
   if wake then perform sluice.wake(topics, due); end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue_one(kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, run_at timestamp with time zone, key text, mode text, unique_for interval, debounce_max interval, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint, trace text, OUT id bigint, OUT created boolean, OUT state sluice.job_state, OUT topics text[])
+CREATE OR REPLACE FUNCTION sluice.enqueue_one(kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, run_at timestamp with time zone, key text, mode text, unique_for interval, debounce_max interval, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint, trace text, OUT id bigint, OUT created boolean, OUT shelf sluice.job_state, OUT topics text[])
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -1850,7 +1842,7 @@ declare
   paused boolean := exists (select from sluice.pause p where p.scope = 'kind' and p.name = enqueue_one.kind);
   due timestamptz := coalesce(enqueue_one.run_at, at);
   waits text;
-  first_state sluice.job_state;
+  first_shelf sluice.job_state;
   win record;
   put record;
   own bigint;
@@ -1880,37 +1872,36 @@ begin
     if enqueue_one.mode in ('replace', 'debounce') then
       update sluice.job j
       set payload = enqueue_one.payload,
-          (state, shelf) = (select v.state, sluice.shelf_of(v.state)
-                            from (values (case when j.state = 'paused' or enqueue_one.mode = 'replace' then j.state
-                                               when least(due, j.created_at + enqueue_one.debounce_max) > at then 'scheduled' else 'ready' end::sluice.job_state)) as v(state)),
-          run_at = case when j.state = 'paused' or enqueue_one.mode = 'replace' then j.run_at
+          shelf = case when j.shelf = 'paused' or enqueue_one.mode = 'replace' then j.shelf
+                       when least(due, j.created_at + enqueue_one.debounce_max) > at then 'scheduled'::sluice.job_state end,
+          run_at = case when j.shelf = 'paused' or enqueue_one.mode = 'replace' then j.run_at
                         when least(due, j.created_at + enqueue_one.debounce_max) > at then least(due, j.created_at + enqueue_one.debounce_max) end,
-          rank = case when j.state = 'paused' or enqueue_one.mode = 'replace' then j.rank
+          rank = case when j.shelf = 'paused' or enqueue_one.mode = 'replace' then j.rank
                       else sluice.rank(least(due, j.created_at + enqueue_one.debounce_max), j.priority, step) end
-      where j.key = full_key and j.shelf is distinct from 'failed' and j.state <> 'running'
-      returning j.id, j.state, j.pool, j.lane, j.rank into put;
+      where j.key = full_key and j.shelf is distinct from 'failed' and j.worker is null
+      returning j.id, j.shelf, j.pool, j.lane, j.rank into put;
       if found then
         enqueue_one.id := put.id;
-        enqueue_one.state := put.state;
-        if put.state = 'ready' then topics := sluice.line_up(array[row(put.pool, put.lane, put.rank)::sluice.ready_job]); end if;
+        enqueue_one.shelf := put.shelf;
+        if put.shelf is null then topics := sluice.line_up(array[row(put.pool, put.lane, put.rank)::sluice.ready_job]); end if;
         return;
       end if;
     end if;
-    first_state := case when waits is not null or enqueue_one.run_at > at then 'scheduled' when paused then 'paused' else 'ready' end;
-    insert into sluice.job as j (id, kind, pool, lane, cost, owner, state, shelf, priority, rank, payload, key, key_rule, after_key, parent, root, run, event, max_attempts,
+    first_shelf := case when waits is not null or enqueue_one.run_at > at then 'scheduled' when paused then 'paused' end;
+    insert into sluice.job as j (id, kind, pool, lane, cost, owner, shelf, priority, rank, payload, key, key_rule, after_key, parent, root, run, event, max_attempts,
                                run_at, created_at, trace)
     values (coalesce(own, nextval('sluice.job_id_seq')), enqueue_one.kind, enqueue_one.pool, enqueue_one.lane, enqueue_one.cost, enqueue_one.owner,
-            first_state, sluice.shelf_of(first_state), enqueue_one.priority, sluice.rank(due, enqueue_one.priority, step), enqueue_one.payload,
+            first_shelf, enqueue_one.priority, sluice.rank(due, enqueue_one.priority, step), enqueue_one.payload,
             case when waits is null then full_key end, rule, waits,
             enqueue_one.parent, enqueue_one.root, enqueue_one.run, enqueue_one.event, enqueue_one.max_attempts,
             case when waits is not null then 'infinity' when enqueue_one.run_at > at then enqueue_one.run_at end, at, enqueue_one.trace)
     on conflict do nothing
-    returning j.id, j.state, j.rank into put;
+    returning j.id, j.shelf, j.rank into put;
     if found then
       enqueue_one.id := put.id;
-      enqueue_one.state := put.state;
+      enqueue_one.shelf := put.shelf;
       created := true;
-      if put.state = 'ready' then topics := sluice.line_up(array[row(enqueue_one.pool, enqueue_one.lane, put.rank)::sluice.ready_job]); end if;
+      if put.shelf is null then topics := sluice.line_up(array[row(enqueue_one.pool, enqueue_one.lane, put.rank)::sluice.ready_job]); end if;
       if enqueue_one.unique_for is not null then
         update sluice.key_window w set until = sluice.now() + enqueue_one.unique_for, job = enqueue_one.id where w.key = full_key;
       end if;
@@ -1922,11 +1913,11 @@ begin
       if found then return; end if;
     end if;
     waits := null;
-    select j.id, j.state, j.key_rule into win from sluice.job j where j.key = full_key and j.shelf is distinct from 'failed';
+    select j.id, j.worker, j.key_rule into win from sluice.job j where j.key = full_key and j.shelf is distinct from 'failed';
     if found then
-      if enqueue_one.mode = 'again' and win.state = 'running' then
+      if enqueue_one.mode = 'again' and win.worker is not null then
         waits := full_key;
-      elsif not (enqueue_one.mode in ('replace', 'debounce') and win.state <> 'running') then
+      elsif not (enqueue_one.mode in ('replace', 'debounce') and win.worker is null) then
         enqueue_one.id := win.id;
         return;
       end if;
@@ -1942,15 +1933,15 @@ CREATE OR REPLACE FUNCTION sluice.enqueue_scheduled(s sluice.schedule, fires tim
  SET enable_bitmapscan TO 'off'
 AS $function$
 declare
-  live sluice.job_state := (select j.state from sluice.job j where j.id = s.last_job and j.state <> 'failed');
+  live boolean := exists (select from sluice.job j where j.id = s.last_job and j.shelf is distinct from 'failed');
   own_mode text;
   named boolean;
 begin
-  if live is not null and s.overlap = 'forbid' then
+  if live and s.overlap = 'forbid' then
     held := s.last_job;
     return;
   end if;
-  if live is not null and s.overlap = 'replace' then
+  if live and s.overlap = 'replace' then
     perform sluice.cancel(array[s.last_job], format('replaced by the next job of schedule %s', s.name));
   end if;
   select coalesce(s.options ->> 'mode', k.dedupe, case when s.options ? 'key' then 'keep' end),
@@ -1966,7 +1957,7 @@ begin
                              else '{}' end
                      order by f.fire)
     from unnest(fires, starts) as f(fire, start)), true) m;
-  pools := array(select distinct j.pool from sluice.job j where j.id = any(jobs) and j.state = 'ready');
+  pools := array(select distinct j.pool from sluice.job j where j.id = any(jobs) and sluice.state_of(j.shelf, j.worker) = 'ready');
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.error_fingerprint(kind text, error jsonb)
@@ -2018,7 +2009,7 @@ CREATE OR REPLACE FUNCTION sluice.handed_to(in_worker bigint, since timestamp wi
  SET enable_bitmapscan TO 'off'
 AS $function$
   select j.id from sluice.job j
-  where j.handed = in_worker and j.created_at > since and j.worker = in_worker and j.state = 'running' and j.started_at = j.created_at $function$;
+  where j.handed = in_worker and j.created_at > since and j.worker = in_worker and j.started_at = j.created_at $function$;
 
 CREATE OR REPLACE FUNCTION sluice.held_by(locker xid, at_least interval DEFAULT '00:00:01'::interval)
  RETURNS jsonb
@@ -2067,7 +2058,7 @@ begin
     update sluice.job j set lane = 'owner:' || j.owner
     where j.id = any(array(
       select r.id from sluice.job r
-      where r.id = any(ids) and r.state = 'ready' and r.lane = ''
+      where r.id = any(ids) and sluice.state_of(r.shelf, r.worker) = 'ready' and r.lane = ''
       for update skip locked))
     returning j.pool, j.lane, j.rank)
   select array_agg(row(m.pool, m.lane, m.rank)::sluice.ready_job) into moved from moved m;
@@ -2150,7 +2141,7 @@ CREATE OR REPLACE FUNCTION sluice.leave(in_worker bigint)
 AS $function$
 begin
   perform from sluice.worker w where w.id = in_worker for update;
-  if exists (select from sluice.job j where j.shelf is null and j.state = 'running' and j.worker = in_worker) then
+  if exists (select from sluice.job j where j.shelf is null and j.worker = in_worker) then
     update sluice.worker w set lease_until = '-infinity' where w.id = in_worker;
     perform pg_notify('sluice', 'leader:');
   else
@@ -2443,17 +2434,17 @@ begin
     select count(*), sum((w.pools -> one ->> 'core')::integer), sum((w.pools -> one ->> 'max')::integer), sum((w.running ->> one)::integer)
     into workers, core, max, running
     from sluice.worker w where w.lease_until > at and w.pools ? one;
-    select count(*) filter (where q.state = 'ready'), count(*) > most into ready, more
-    from (select j.state from sluice.job j where j.shelf is null and sluice.queue_of(j.pool, j.lane) between sluice.pool_from(one) and sluice.pool_to(one) and j.pool = one
+    select count(*) filter (where q.worker is null), count(*) > most into ready, more
+    from (select j.worker from sluice.job j where j.shelf is null and sluice.queue_of(j.pool, j.lane) between sluice.pool_from(one) and sluice.pool_to(one) and j.pool = one
           order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit most + 1) q;
     select h.id, to_timestamp((h.rank + h.priority * step_ms) / 1000.0) into job, since
     from ((select j.id, j.rank, j.priority from sluice.job j
-           where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(one, '') and j.pool = one and j.lane = '' and j.state = 'ready' order by j.rank, j.id limit 1)
+           where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(one, '') and j.pool = one and j.lane = '' and j.worker is null order by j.rank, j.id limit 1)
           union all
           select f.id, f.rank, f.priority
           from (select distinct t.lane from (select t.lane from sluice.turn t where t.pool = one and t.open order by t.served_at, t.id limit 100) t) t
           cross join lateral (select j.id, j.rank, j.priority from sluice.job j
-                              where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(one, t.lane) and j.pool = one and j.lane = t.lane and j.state = 'ready' order by j.rank, j.id limit 1) f) h
+                              where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(one, t.lane) and j.pool = one and j.lane = t.lane and j.worker is null order by j.rank, j.id limit 1) f) h
     order by h.rank + h.priority * step_ms limit 1;
     return next;
   end loop;
@@ -2554,10 +2545,10 @@ begin
                 else greatest(q.running, (select sum((w.running ->> p.pool)::integer) from sluice.worker w)) end as running
     from pools p
     cross join lateral (
-      select count(*) as looked, count(*) filter (where j.state = 'ready') as ready, count(*) filter (where j.state = 'running') as running,
-             max(at_ms - j.rank - j.priority * step_ms) filter (where j.state = 'ready') as oldest_ready_ms,
-             max(at_ms - date_part('epoch', j.started_at) * 1000) filter (where j.state = 'running') as oldest_running_ms
-      from (select j.state, j.rank, j.priority, j.started_at from sluice.job j
+      select count(*) as looked, count(*) filter (where j.worker is null) as ready, count(*) filter (where j.worker is not null) as running,
+             max(at_ms - j.rank - j.priority * step_ms) filter (where j.worker is null) as oldest_ready_ms,
+             max(at_ms - date_part('epoch', j.started_at) * 1000) filter (where j.worker is not null) as oldest_running_ms
+      from (select j.worker, j.rank, j.priority, j.started_at from sluice.job j
             where j.shelf is null and sluice.queue_of(j.pool, j.lane) between sluice.pool_from(p.pool) and sluice.pool_to(p.pool) and j.pool = p.pool
             order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit counted_max) j) q),
   shelved as (
@@ -2603,7 +2594,7 @@ declare
   moved sluice.ready_job[] := sluice.into_own_lanes(array(
     select h.id
     from (select h.id, h.owner from sluice.job h
-          where h.shelf is null and sluice.queue_of(h.pool, h.lane) = sluice.queue_of(in_pool, '') and h.rank >= since and h.state = 'ready' and h.pool = in_pool and h.lane = ''
+          where h.shelf is null and sluice.queue_of(h.pool, h.lane) = sluice.queue_of(in_pool, '') and h.rank >= since and h.worker is null and h.pool = in_pool and h.lane = ''
           order by h.rank, h.id limit 1000) h
     where h.owner is not null and exists (select from sluice.owner o where o.name = h.owner)));
 begin
@@ -2621,7 +2612,7 @@ AS $function$
 declare
   moved sluice.ready_job[] := sluice.into_own_lanes(array(
     select j.id from sluice.job j
-    where j.crashes >= 2 and j.state = 'ready' and j.lane = '' and exists (select from sluice.owner o where o.name = j.owner)));
+    where j.crashes >= 2 and sluice.state_of(j.shelf, j.worker) = 'ready' and j.lane = '' and exists (select from sluice.owner o where o.name = j.owner)));
 begin
   if moved is null then return; end if;
   perform sluice.wake(sluice.line_up(moved), null);
@@ -2655,7 +2646,7 @@ begin
   return query
   select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost, null::double precision
   from sluice.job j
-  where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, '') and j.state = 'ready' and j.pool = in_pool and j.lane = '' and j.crashes < 2
+  where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, '') and j.worker is null and j.pool = in_pool and j.lane = '' and j.crashes < 2
     and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
   order by j.rank, j.id
   limit batch;
@@ -2667,7 +2658,7 @@ begin
   cross join lateral (
     select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost
     from sluice.job j
-    where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, t.lane) and j.state = 'ready' and j.pool = in_pool and j.lane = t.lane and j.rank >= t.low and j.crashes < 2
+    where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, t.lane) and j.worker is null and j.pool = in_pool and j.lane = t.lane and j.rank >= t.low and j.crashes < 2
       and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
       and (j.owner is null or j.owner = l.owner or not exists (select from sluice.owner o where o.name = j.owner and sluice.owner_closed(o, at)))
     order by j.rank, j.id
@@ -2691,7 +2682,7 @@ begin
   cross join lateral (
     select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost
     from sluice.job j
-    where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, k.key) and j.state = 'ready' and j.pool = in_pool and j.lane = k.key and j.crashes < 2
+    where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, k.key) and j.worker is null and j.pool = in_pool and j.lane = k.key and j.crashes < 2
       and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
     order by j.rank, j.id
     limit lane_batch) j;
@@ -2710,7 +2701,7 @@ begin
   return query
   select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost, extract(epoch from j.run_at - sluice.now())::double precision * 1000
   from sluice.job j
-  where j.id = any(ids) and (j.state = 'ready' or (j.state = 'scheduled' and j.run_at < 'infinity')) and j.crashes < 2;
+  where j.id = any(ids) and j.worker is null and (j.shelf is null or (j.shelf = 'scheduled' and j.run_at < 'infinity')) and j.crashes < 2;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.old_days(keep_days integer)
@@ -2776,15 +2767,15 @@ begin
   if not sluice.leads(in_term) then return false; end if;
   for p in select * from sluice.pause where scope = 'kind' and not parked loop
     with aside as (
-      update sluice.job j set state = 'paused', shelf = 'paused'
-      where j.id = any(array(select r.id from sluice.job r where r.shelf is null and r.state = 'ready' and r.kind = p.name order by sluice.queue_of(r.pool, r.lane), r.rank, r.id limit batch for update skip locked))
+      update sluice.job j set shelf = 'paused'
+      where j.id = any(array(select r.id from sluice.job r where r.shelf is null and r.worker is null and r.kind = p.name order by sluice.queue_of(r.pool, r.lane), r.rank, r.id limit batch for update skip locked))
       returning 1)
     select count(*) into moved from aside;
     if moved < batch then update sluice.pause q set parked = true where q.scope = 'kind' and q.name = p.name; end if;
     more := more or moved >= batch;
   end loop;
   with again as (
-    update sluice.job j set state = 'ready', shelf = null
+    update sluice.job j set shelf = null
     where j.id = any(array(
       select r.id from sluice.job r
       where r.shelf = 'paused' and r.kind = any(array(
@@ -2850,14 +2841,12 @@ begin
   if not sluice.leads(in_term) then return; end if;
   with due as (
     update sluice.job j
-    set (state, shelf) = (select v.state, sluice.shelf_of(v.state)
-                          from (values (case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
-                                             then 'paused' else 'ready' end::sluice.job_state)) as v(state)),
+    set shelf = case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind) then 'paused'::sluice.job_state end,
         run_at = null
     where j.id = any(array(
       select d.id from sluice.job d where d.shelf = 'scheduled' and d.run_at <= at order by d.run_at limit batch for update skip locked))
-    returning j.pool, j.lane, j.rank, j.state)
-  select count(*), array_agg(row(pool, lane, rank)::sluice.ready_job) filter (where state = 'ready') into moved, ready from due;
+    returning j.pool, j.lane, j.rank, j.shelf)
+  select count(*), array_agg(row(pool, lane, rank)::sluice.ready_job) filter (where shelf is null) into moved, ready from due;
   topics := sluice.line_up(ready);
   perform sluice.wake(topics, null);
   -- One that was due and is still here is in somebody's hand: nobody waits for it, and it is looked at again in a while.
@@ -2967,8 +2956,8 @@ begin
     join sluice.kind k on k.name = b.kind
     cross join lateral (select sluice.lane_of(null, k.lane, e.owner) as lane) l),
   stillborn as (
-    insert into sluice.job (kind, pool, lane, cost, owner, state, shelf, priority, rank, payload, event, max_attempts, created_at, error, fingerprint, trace)
-    select h.kind, h.pool, h.lane, h.cost, h.owner, 'failed', 'failed', h.priority, sluice.rank(at, h.priority, step_ms), h.payload, h.event, h.max_attempts, at,
+    insert into sluice.job (kind, pool, lane, cost, owner, shelf, priority, rank, payload, event, max_attempts, created_at, error, fingerprint, trace)
+    select h.kind, h.pool, h.lane, h.cost, h.owner, 'failed', h.priority, sluice.rank(at, h.priority, step_ms), h.payload, h.event, h.max_attempts, at,
            r.refusal, sluice.error_fingerprint(h.kind, r.refusal), h.trace
     from heard h
     cross join lateral (select jsonb_build_object('code', 'COST_NEVER_FITS', 'message', format('a job of cost %s never fits into lane "%s"', h.cost, h.lane)) as refusal) r
@@ -3133,16 +3122,15 @@ begin
   -- Its rank tells when the follower was meant to run, which may still be to come.
   with freed as (
     update sluice.job f
-    set state = case when f.rank + f.priority * step_ms > at_ms then 'scheduled' else 'ready' end::sluice.job_state,
-        shelf = case when f.rank + f.priority * step_ms > at_ms then 'scheduled'::sluice.job_state end,
+    set shelf = case when f.rank + f.priority * step_ms > at_ms then 'scheduled'::sluice.job_state end,
         run_at = case when f.rank + f.priority * step_ms > at_ms then to_timestamp((f.rank + f.priority * step_ms) / 1000.0) end,
         rank = greatest(f.rank, at_ms - f.priority * step_ms),
         key = f.after_key,
         after_key = null
     where f.after_key = any(keys)
       and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed')
-    returning f.pool, f.lane, f.rank, f.state, f.run_at)
-  select array_agg(row(pool, lane, rank)::sluice.ready_job) filter (where state = 'ready'), min(run_at) into ready, due from freed;
+    returning f.pool, f.lane, f.rank, f.shelf, f.run_at)
+  select array_agg(row(pool, lane, rank)::sluice.ready_job) filter (where shelf is null), min(run_at) into ready, due from freed;
   perform sluice.wake(sluice.line_up(ready), due);
 end $function$;
 
@@ -3232,13 +3220,13 @@ begin
   if expired = '{}' and not sweep then return; end if;
   victims := array(
     select j.id from sluice.job j
-    where j.shelf is null and j.state = 'running'
+    where j.shelf is null and j.worker is not null
       and (j.worker = any(expired) or (sweep and not exists (select from sluice.worker w where w.id = j.worker))));
   -- Nobody waits here: jobs of a lane that is in somebody's hand stay for the next round, and hold up no others of the dead. Owners with a cap before lanes, as everywhere.
   wanted := array(select distinct j.lane from sluice.job j where j.id = any(victims) and j.lane <> '');
   if wanted <> '{}' then lanes_busy := sluice.busy_lanes(wanted); end if;
   -- Lock, then look: a cancel that commits meanwhile must be seen by all parts of the statement below.
-  locked := array(select j.id from sluice.job j where j.id = any(victims) and j.state = 'running' and j.lane <> all(lanes_busy) order by j.id for update skip locked);
+  locked := array(select j.id from sluice.job j where j.id = any(victims) and j.worker is not null and j.lane <> all(lanes_busy) order by j.id for update skip locked);
   with lost as materialized (
     select j.id, j.attempt, j.worker, j.started_at, j.lane, j.cost, j.run, j.cancel_at from sluice.job j where j.id = any(locked)),
   noted as (
@@ -3251,8 +3239,7 @@ begin
     returning w.name),
   back as (
     update sluice.job j
-    set state = case when j.crashes + 1 >= crashes_max then 'failed' else 'ready' end::sluice.job_state,
-        shelf = case when j.crashes + 1 >= crashes_max then 'failed'::sluice.job_state end,
+    set shelf = case when j.crashes + 1 >= crashes_max then 'failed'::sluice.job_state end,
         fence = j.fence + 1,
         worker = null,
         crashes = j.crashes + 1,
@@ -3261,18 +3248,18 @@ begin
           from (values (case when j.crashes + 1 >= crashes_max then jsonb_build_object(
             'code', 'POISON', 'message', format('%s processes died while they ran this job, the last one running nothing else', j.crashes + 1)) end)) as v(poison))
     where j.id = any(array(select id from lost)) and j.cancel_at is null
-    returning j.id, j.pool, j.lane, j.rank, j.run, j.state, j.crashes)
-  select (select count(*) from back where state = 'ready'), (select count(*) from back where state = 'failed'), array(select id from back order by id limit 100),
-         (select array_agg(row(pool, lane, rank)::sluice.ready_job) from back where state = 'ready'),
+    returning j.id, j.pool, j.lane, j.rank, j.run, j.shelf, j.crashes)
+  select (select count(*) from back where shelf is null), (select count(*) from back where shelf = 'failed'), array(select id from back order by id limit 100),
+         (select array_agg(row(pool, lane, rank)::sluice.ready_job) from back where shelf is null),
          (select array_agg(id) from lost where cancel_at is not null),
          -- Their calls may have been made: the permits count as spent.
          (select array_agg(row(lane, 1, cost, 0, 0, 0)::sluice.lane_change) from lost where lane <> ''),
          (select array_agg(row(r.run, r.state, r.jobs)::sluice.run_end)
           from (select x.run, x.state, array_agg(x.id) as jobs
-                from (select run, id, state from back where run is not null and state = 'failed'
+                from (select run, id, shelf as state from back where run is not null and shelf = 'failed'
                       union all select run, id, 'canceled' from lost where run is not null and cancel_at is not null) x
                 group by x.run, x.state) r),
-         (select pg_notify('sluice', 'suspect:') from back where state = 'ready' and crashes >= 2 limit 1) is not null,
+         (select pg_notify('sluice', 'suspect:') from back where shelf is null and crashes >= 2 limit 1) is not null,
          (select array_agg(name) from buried)
   into rescued, failed, jobs, ready, canceled, lanes, ended, told, dead;
   perform sluice.retire(canceled, 'canceled', null);
@@ -3324,17 +3311,15 @@ begin
     id := one;
     begin
       update sluice.job j
-      set (state, shelf) = (select v.state, sluice.shelf_of(v.state)
-                            from (values (case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
-                                               then 'paused' else 'ready' end::sluice.job_state)) as v(state)),
+      set shelf = case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind) then 'paused'::sluice.job_state end,
           fingerprint = null, attempt = 0, crashes = 0, run_at = null, cancel_at = null, cancel_below = null,
           rank = sluice.rank(at, j.priority, (select priority_step_ms from sluice.setting))
-      where j.id = one and j.state = 'failed'
-      returning j.id, j.pool, j.lane, j.rank, j.state, j.run into put;
+      where j.id = one and j.shelf = 'failed'
+      returning j.id, j.pool, j.lane, j.rank, j.shelf, j.run into put;
       answer := case when found then 'retried' else 'not failed' end;
       if found then
         if put.run is not null then perform sluice.rejoin_run(put.run, put.id); end if;
-        if put.state = 'ready' then perform sluice.wake(sluice.line_up(array[row(put.pool, put.lane, put.rank)::sluice.ready_job]), null); end if;
+        if put.shelf is null then perform sluice.wake(sluice.line_up(array[row(put.pool, put.lane, put.rank)::sluice.ready_job]), null); end if;
       end if;
     exception when unique_violation then
       answer := 'conflict';
@@ -3433,8 +3418,8 @@ begin
     where j.shelf is null and sluice.queue_of(j.pool, j.lane) > queue order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit 1;
     cut := found and looked >= look;
     exit when not found or cut;
-    select coalesce(array_agg(q.id) filter (where q.state = 'running'), '{}'), count(*) into head, n
-    from (select j.id, j.state from sluice.job j where j.shelf is null and sluice.queue_of(j.pool, j.lane) = queue order by j.rank, j.id
+    select coalesce(array_agg(q.id) filter (where q.worker is not null), '{}'), count(*) into head, n
+    from (select j.id, j.worker from sluice.job j where j.shelf is null and sluice.queue_of(j.pool, j.lane) = queue order by j.rank, j.id
           limit least(case when at_lane = '' then 2000 else 100 end, look - looked)) q;
     ids := ids || head;
     looked := looked + n;
@@ -3508,10 +3493,7 @@ begin
     from gone g),
   back as (
     update sluice.job j
-    set (state, shelf) = (select v.state, sluice.shelf_of(v.state)
-                          from (values (case when u.outcome = 'failed' then 'failed'
-                                             when u.outcome = 'handed back' or u.due <= at
-                                             then 'ready' else 'scheduled' end::sluice.job_state)) as v(state)),
+    set shelf = case when u.outcome = 'failed' then 'failed' when u.outcome = 'handed back' or u.due <= at then null else 'scheduled' end::sluice.job_state,
         fence = j.fence + 1,
         worker = null,
         attempt = j.attempt - (u.outcome in ('snooze', 'handed back'))::int,
@@ -3523,7 +3505,7 @@ begin
     from u
     where j.id = any(ids) and j.id = u.id and j.fence = u.fence
       and (u.outcome = 'failed' or (j.cancel_at is null and u.outcome in ('retry', 'snooze', 'handed back')))
-    returning j.id, j.pool, j.lane, j.cost, j.rank, j.run, j.state, j.run_at, j.attempt, j.started_at, j.key, j.key_rule, u.outcome, u.error,
+    returning j.id, j.pool, j.lane, j.cost, j.rank, j.run, j.shelf, j.run_at, j.attempt, j.started_at, j.key, j.key_rule, u.outcome, u.error,
               least(coalesce(u.refund, j.cost), j.cost) as refund),
   noted as (
     insert into sluice.attempt (job, attempt, worker, started_at, ended_at, outcome, error)
@@ -3531,14 +3513,14 @@ begin
     from back b
     where b.outcome <> 'handed back')
   select array(select id from gone union all select id from back),
-         array(select key from gone where key_rule = 'again' union all select key from back where key_rule = 'again' and state = 'failed'),
-         (select array_agg(row(pool, lane, rank)::sluice.ready_job) from back where state = 'ready'),
+         array(select key from gone where key_rule = 'again' union all select key from back where key_rule = 'again' and shelf = 'failed'),
+         (select array_agg(row(pool, lane, rank)::sluice.ready_job) from back where shelf is null),
          (select min(run_at) from back),
          (select array_agg(row(x.lane, 1, x.cost, x.refund, (x.outcome = 'done')::int, (x.outcome in ('retry', 'failed'))::int)::sluice.lane_change)
           from (select lane, cost, refund, outcome from gone where lane <> '' union all select lane, cost, refund, outcome from back where lane <> '') x),
          (select array_agg(row(r.run, r.state, r.jobs)::sluice.run_end)
           from (select x.run, x.state, array_agg(x.id) as jobs
-                from (select run, id, final as state from gone where run is not null union all select run, id, state from back where run is not null and state = 'failed') x
+                from (select run, id, final as state from gone where run is not null union all select run, id, shelf from back where run is not null and shelf = 'failed') x
                 group by x.run, x.state) r),
          (select array_agg(id) from gone where cancel_below)
   into settled, follow, ready, due, lanes, ended, below;
@@ -3627,12 +3609,6 @@ begin
   stale := case when cardinality(settled) = cardinality(ids) then '{}' else array(select unnest(ids) except select unnest(settled)) end;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.shelf_of(state sluice.job_state)
- RETURNS sluice.job_state
- LANGUAGE sql
- IMMUTABLE
-AS $function$ select nullif(nullif(state, 'ready'), 'running') $function$;
-
 CREATE OR REPLACE FUNCTION sluice.shut_because(l sluice.lane, o sluice.owner, at timestamp with time zone)
  RETURNS text
  LANGUAGE sql
@@ -3679,6 +3655,12 @@ begin
   raise exception using errcode = '40001', message = format('runs of %s keep starting and ending', in_kind), hint = 'Try again.';
 end $function$;
 
+CREATE OR REPLACE FUNCTION sluice.state_of(shelf sluice.job_state, worker bigint)
+ RETURNS sluice.job_state
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ select coalesce(shelf, case when worker is null then 'ready' else 'running' end::sluice.job_state) $function$;
+
 CREATE OR REPLACE FUNCTION sluice.stop_run(in_run bigint, as_state text, reason text)
  RETURNS text
  LANGUAGE plpgsql
@@ -3691,14 +3673,14 @@ declare
 begin
   -- Jobs that were waited for may have left children meanwhile, and those would be waited for with the run in hand, which they want.
   loop
-    held := held || array(select j.id from sluice.job j where j.run = in_run and j.state <> 'failed' and j.id <> all(held) order by j.id for update);
-    exit when not exists (select from sluice.job j where j.run = in_run and j.state <> 'failed' and j.id <> all(held));
+    held := held || array(select j.id from sluice.job j where j.run = in_run and j.shelf is distinct from 'failed' and j.id <> all(held) order by j.id for update);
+    exit when not exists (select from sluice.job j where j.run = in_run and j.shelf is distinct from 'failed' and j.id <> all(held));
   end loop;
   select * into r from sluice.run where id = in_run for no key update;
   if not found then return 'unknown'; end if;
   if r.state in ('completed', 'failed', 'canceled') then return 'not active'; end if;
   update sluice.run set state = as_state, finished_at = sluice.now(), error = case when reason is not null then jsonb_build_object('message', reason) end where id = in_run;
-  perform sluice.cancel(array(select j.id from sluice.job j where j.run = in_run and j.state <> 'failed'), coalesce(reason, 'the run was stopped'));
+  perform sluice.cancel(array(select j.id from sluice.job j where j.run = in_run and j.shelf is distinct from 'failed'), coalesce(reason, 'the run was stopped'));
   perform sluice.tell_run_end(in_run);
   return 'stopped';
 end $function$;
@@ -3756,7 +3738,7 @@ begin
     from door d
     cross join lateral (
       select j.ctid as place from sluice.job j
-      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2 and j.kind <> all(skip)
+      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.worker is null and j.crashes < 2 and j.kind <> all(skip)
         and (j.owner is null or j.owner = d.owner or not exists (select from sluice.owner o where o.name = j.owner and sluice.owner_closed(o, at)))
       order by j.rank, j.id
       limit greatest(least(d.share, ceil((behind - d.progress) * d.weight)::integer + d.share), 0)
@@ -3765,7 +3747,7 @@ begin
   -- it lies elsewhere now and is not started, so whatever follows counts by what was.
   started as (
     update sluice.job j
-    set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at, key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end,
+    set attempt = j.attempt + 1, worker = in_worker, started_at = at, key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end,
         fence = greatest(j.fence + 1, stamp)
     where j.ctid = any(array(select place from taken))
     returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root, date_part('epoch', j.created_at) * 1000 as created_ms,
@@ -3776,7 +3758,7 @@ begin
     left join (select s.lane, array_agg(s.id) as ids, count(*)::integer as jobs, sum(s.cost)::integer as cost from started s group by s.lane) g on g.lane = d.key
     left join lateral (
       select j.rank from sluice.job j
-      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
+      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.worker is null and j.crashes < 2
         and j.id <> all(coalesce(g.ids, '{}'))
       order by j.rank, j.id limit 1) m on true),
   counted as (
@@ -3828,8 +3810,8 @@ declare
 begin
   -- One statement, because each that is begun costs as much as two jobs. The planner is not held by the hand: nothing here reads a table that grows.
   with fresh as (
-    insert into sluice.job as j (kind, pool, cost, state, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
-    select in_kind, k.pool, k.cost, coalesce(k.shelf, 'ready'), k.shelf, k.priority, k.rank, x.payload,
+    insert into sluice.job as j (kind, pool, cost, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
+    select in_kind, k.pool, k.cost, k.shelf, k.priority, k.rank, x.payload,
            case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, x.body) end, k.max_attempts, at, in_trace
     from (select kind.pool, kind.cost, kind.priority, kind.dedupe, kind.max_attempts, s.payload_bytes_max * 6 as bytes_max,      -- as in enqueue_many
                  sluice.rank(at, kind.priority, s.priority_step_ms) as rank,

@@ -21,7 +21,7 @@ interface Person {
 const look = `
   select split_part(w.name, ':', -1) as pid, count(*)::int as held
   from sluice.job j join sluice.worker w on w.id = j.worker
-  where j.state = 'running' group by 1`
+  group by 1`
 
 export interface StageParts {
   readonly database: string

@@ -82,7 +82,7 @@ test.for(starts)('people steer jobs across %s', async ([_name, first], { engines
   const root = await engine.enqueue(grower({}))
   const children = await eventually(async () => {
     const { rows } = await client.query<{ id: string }>(
-      `select id from sluice.job where kind = 'sleeper' and state = 'scheduled'`,
+      `select id from sluice.job where kind = 'sleeper' and shelf = 'scheduled'`,
     )
     return rows.length === 2 && rows.map(({ id }) => Number(id))
   })
@@ -122,8 +122,8 @@ test('jobs of a lost process are rescued across 2³¹', async ({ engines, client
   await engine.migrate()
   const lost = 2 ** 33 + 5
   await client.query(
-    `insert into sluice.job (id, kind, pool, state, rank, payload, max_attempts, created_at, worker, attempt, fence, started_at)
-     values ($1::bigint, 'note', 'light', 'running', 1, '{}', 5, now(), $1, 1, 7, now())`,
+    `insert into sluice.job (id, kind, pool, rank, payload, max_attempts, created_at, worker, attempt, fence, started_at)
+     values ($1::bigint, 'note', 'light', 1, '{}', 5, now(), $1, 1, 7, now())`,
     [lost],
   )
   await client.query(`insert into sluice.worker (id, name, lease_until) values ($1, 'dead', now() - interval '1 s')`, [lost])

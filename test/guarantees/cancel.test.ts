@@ -113,7 +113,9 @@ test('[E-22] a subtree is canceled, running handlers included, and nothing besid
   expect(answers.get(leftRuns!)).toBe('requested')
   await worker.hears('aborted', leftRuns)
   await endsAsCanceled(engine, leftRuns!)
-  const { rows: live } = await client.query('select parent::int, state from sluice.job order by state')
+  const { rows: live } = await client.query(
+    'select parent::int, sluice.state_of(shelf, worker) as state from sluice.job order by state',
+  )
   expect(live).toEqual([
     { parent: right, state: 'scheduled' },
     { parent: right, state: 'running' },

@@ -87,7 +87,7 @@ test('[E-14] [E-30] beside a busy open lane and a thousand busy lanes, a worker 
   await client.query(`
     create function note() returns trigger language plpgsql as $$ begin
       insert into taken select (new.payload ->> 'n')::int, last_value from look; return new; end $$;
-    create trigger note after update on sluice.job for each row when (new.kind = 'single' and new.state = 'running') execute function note()`)
+    create trigger note after update on sluice.job for each row when (new.kind = 'single' and new.worker is not null) execute function note()`)
   const busy = defineKind('busy', { run: () => new Promise<void>((resolve) => setTimeout(resolve, 10)) })
   const single = defineKind('single', { payload: z.object({ n: z.number() }), run: () => {} })
   let claims = 0

@@ -35,7 +35,7 @@ test('[E-23] jobs that run when the process is asked to leave may end within the
   expect(await onlooker.find(jobs[0]!.id)).toMatchObject({ state: 'succeeded', worker, attempt: 1 })
   expect(await onlooker.find(jobs[1]!.id)).toMatchObject({ state: 'succeeded', worker, attempt: 1 })
   // It took up nothing new: neither the job that waited nor the children.
-  const { rows } = await client.query('select state, attempt from sluice.job')
+  const { rows } = await client.query('select sluice.state_of(shelf, worker) as state, attempt from sluice.job')
   expect(rows).toEqual(Array.from({ length: 5 }, () => ({ state: 'ready', attempt: 0 })))
   await onlooker.start()
   await drained(client)
@@ -243,9 +243,9 @@ test('[E-23] a process leaves also when a handler that ignores its signal sits i
   let stopped = false
   void engine.stop().then(() => (stopped = true))
   await eventually(() => stopped)
-  expect((await client.query('select state, attempt from sluice.job where id = $1', [id])).rows).toEqual([
-    { state: 'ready', attempt: 0 },
-  ])
+  expect(
+    (await client.query('select sluice.state_of(shelf, worker) as state, attempt from sluice.job where id = $1', [id])).rows,
+  ).toEqual([{ state: 'ready', attempt: 0 }])
   const open = `select from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`
   await eventually(async () => (await client.query(open)).rowCount === 0)
 })

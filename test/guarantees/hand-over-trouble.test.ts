@@ -80,7 +80,10 @@ test('[E-23] a job that is handed over to a process that leaves goes back, and n
     await withOnlooker(database.url, (onlooker) => serverWaits(onlooker, 'sluice.audit('))
     await sender.query('commit')
     await left
-    const { rows } = await client.query('select state, attempt, crashes from sluice.job where id = $1', [id])
+    const { rows } = await client.query(
+      'select sluice.state_of(shelf, worker) as state, attempt, crashes from sluice.job where id = $1',
+      [id],
+    )
     expect(rows).toEqual([{ state: 'ready', attempt: 0, crashes: 0 }])
     expect(scene.ran).toEqual([])
   } finally {

@@ -47,8 +47,8 @@ async function fill(client: pg.Client, finished: number, live: number): Promise<
      from (select n, now() - interval '${days - 1} days' + n * (interval '${days - 1} days' / ${finished}) as at from generate_series(1, ${finished}) n) x`,
   )
   await client.query(
-    `insert into sluice.job (id, kind, pool, state, shelf, rank, payload, max_attempts, created_at, run, root, parent, run_at, worker, owner, error)
-     select n, 'k' || n % 20, 'light', state, sluice.shelf_of(state), n, jsonb_build_object('n', n), 5, now(), ${family},
+    `insert into sluice.job (id, kind, pool, shelf, rank, payload, max_attempts, created_at, run, root, parent, run_at, worker, owner, error)
+     select n, 'k' || n % 20, 'light', nullif(nullif(state, 'ready'), 'running'), n, jsonb_build_object('n', n), 5, now(), ${family},
             case when state = 'scheduled' then now() end, case when state = 'running' then 1 end, 'o' || n % 5000,
             case when state = 'failed' then '{"message": "no"}'::jsonb end
      from (select n, ('{ready,scheduled,failed,paused,running}'::sluice.job_state[])[1 + n % 5] as state

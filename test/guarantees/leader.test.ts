@@ -88,7 +88,7 @@ test('[E-19] what a leader of an old term sends changes nothing', async ({ clien
   await engine.enqueueMany([tick({}), tick({}, { delay: '1ms' }), tick({})])
   await client.query(`
     insert into sluice.worker (id, name, lease_until) values (2, 'leads', 'infinity'), (3, 'dead', '-infinity');
-    update sluice.job set state = 'running', worker = 3 where id = 3;
+    update sluice.job set worker = 3 where id = 3;
     update sluice.leader set term = 2, worker = 2, until = 'infinity'`)
   await engine.pause({ scope: 'kind', name: 'tick' })
 

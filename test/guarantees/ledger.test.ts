@@ -66,7 +66,9 @@ test.for(['UTC', 'Pacific/Kiritimati', 'America/Adak'])(
     await engine.start()
     await eventually(async () => (await engine.find(discarded!.id))?.state === 'failed')
     await eventually(async () => (await engine.find(done!.id))?.state === 'succeeded')
-    expect((await client.query('select id, state from sluice.job')).rows).toEqual([{ id: `${discarded!.id}`, state: 'failed' }])
+    expect((await client.query('select id, sluice.state_of(shelf, worker) as state from sluice.job')).rows).toEqual([
+      { id: `${discarded!.id}`, state: 'failed' },
+    ])
     await engine.discard(discarded!.id)
     await finished(client, 3)
     const { rows } = await client.query(
@@ -201,7 +203,7 @@ test('[E-24] [E-07] a day that is missing keeps nobody from the jobs of the dead
   await client.query(
     `insert into sluice.worker (id, name, lease_until) values (1, 'lives', 'infinity'), (2, 'dead', '-infinity')`,
   )
-  const run = `update sluice.job set state = 'running', worker = $2, attempt = 1, fence = 5, started_at = now(), cancel_at = $3 where id = $1`
+  const run = `update sluice.job set worker = $2, attempt = 1, fence = 5, started_at = now(), cancel_at = $3 where id = $1`
   await client.query(run, [ofTheDead!.id, 2, null])
   await client.query(run, [lost!.id, 1, new Date()])
   const drop = async () => {

@@ -142,7 +142,7 @@ async function sample(url: string, over: () => boolean): Promise<{ looks: number
   let looks = 0
   for (; !over(); looks++) {
     const { rows } = await client.query(`
-      with running as (select lane, count(*)::int as jobs, sum(cost)::int as cost from sluice.job where state = 'running' and lane <> '' group by lane)
+      with running as (select lane, count(*)::int as jobs, sum(cost)::int as cost from sluice.job where worker is not null and lane <> '' group by lane)
       select coalesce(l.key, r.lane) as lane, l.in_flight, l.in_flight_cost, r.jobs, l.cap from sluice.lane l full join running r on r.lane = l.key
       where coalesce(l.in_flight, -1) <> coalesce(r.jobs, 0) or l.in_flight_cost <> coalesce(r.cost, 0) or l.in_flight > l.cap
          or (l.metered and l.in_flight > 1)

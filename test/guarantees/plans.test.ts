@@ -76,8 +76,8 @@ type Counts = Partial<Record<'running' | 'ready' | 'scheduled' | 'failed', numbe
 async function fill(client: pg.Client, counts: Counts): Promise<void> {
   for (const [state, count] of Object.entries(counts))
     await client.query(
-      `insert into sluice.job (kind, pool, state, shelf, rank, payload, max_attempts, created_at, worker, fence, run_at, attempt, started_at)
-       select 'note', 'light', '${state}', sluice.shelf_of('${state}'), n, '{}', 5, now(), ${state === 'running' ? worker : 'null'}, 7,
+      `insert into sluice.job (kind, pool, shelf, rank, payload, max_attempts, created_at, worker, fence, run_at, attempt, started_at)
+       select 'note', 'light', nullif(nullif('${state}', 'ready'), 'running')::sluice.job_state, n, '{}', 5, now(), ${state === 'running' ? worker : 'null'}, 7,
               ${state === 'scheduled' ? `now() + n * interval '1 s'` : 'null'}, 1, now()
        from generate_series(1, ${count}) n`,
     )
@@ -94,9 +94,11 @@ const scenes: [name: string, counts: Counts][] = [
 
 async function check(explainer: Explainer, client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ id: string }>(
-    `select id from sluice.job where state = 'running' order by id limit ${slots}`,
+    `select id from sluice.job where worker is not null order by id limit ${slots}`,
   )
-  const { rows: counted } = await client.query<{ n: number }>(`select count(*)::int as n from sluice.job where state = 'running'`)
+  const { rows: counted } = await client.query<{ n: number }>(
+    `select count(*)::int as n from sluice.job where worker is not null`,
+  )
   const running = counted[0]!.n
   const ids = rows.length > 0 ? rows.map(({ id }) => Number(id)) : Array.from({ length: slots }, (_, n) => n + 1)
   const calls: [string, [string, unknown[]]][] = [

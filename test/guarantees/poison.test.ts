@@ -36,7 +36,7 @@ test('[E-08] a job that kills its process ends as failed, and its innocent neigh
   // Whenever the process dies, somebody starts it again.
   await eventually(async () => {
     if (!lives.at(-1)!.alive) lives.push(program('poison-worker', settings))
-    const { rows } = await client.query(`select from sluice.job where state <> 'failed' limit 1`)
+    const { rows } = await client.query(`select from sluice.job where shelf is distinct from 'failed' limit 1`)
     return rows.length === 0
   }, 90_000)
 
@@ -98,9 +98,7 @@ test('[E-08] a suspect makes one busy process wait for its other jobs; the other
   await eventually(() => busy.status().running === 1 && alsoBusy.status().running === 1)
 
   const suspect = await busy.enqueue(quick({}, { delay: '1h' }))
-  await client.query(`update sluice.job set state = 'ready', shelf = null, run_at = null, crashes = 2 where id = $1`, [
-    suspect.id,
-  ])
+  await client.query(`update sluice.job set shelf = null, run_at = null, crashes = 2 where id = $1`, [suspect.id])
   const beats = async () => (await client.query('select min(beat_at) as at from sluice.worker')).rows[0].at as Date
   const noticedAfter = (await client.query('select sluice.now() as at')).rows[0].at as Date
   await eventually(async () => (await beats()) > noticedAfter)

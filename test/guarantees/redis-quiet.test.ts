@@ -131,7 +131,7 @@ function idle({ xreadgroup = 0, evalsha = 0 }: Record<string, number>): Record<s
 async function snapshot(client: { query(text: string): Promise<{ rows: unknown[] }> }): Promise<unknown> {
   return (
     await client.query(
-      `select count(*)::int as jobs, sum(fence)::text as fences, sum(attempt)::int as attempts, min(state::text) as state from sluice.job`,
+      `select count(*)::int as jobs, sum(fence)::text as fences, sum(attempt)::int as attempts, min(sluice.state_of(shelf, worker)::text) as state from sluice.job`,
     )
   ).rows
 }

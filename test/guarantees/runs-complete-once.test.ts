@@ -18,7 +18,7 @@ async function keepChanges(client: pg.Client): Promise<void> {
   await client.query(`
     create table run_change (run bigint not null, was text, state text not null, live int not null);
     create function keep_change() returns trigger language plpgsql as $$ begin
-      insert into run_change values (new.id, old.state, new.state, (select count(*) from sluice.job j where j.run = new.id and j.state <> 'failed'));
+      insert into run_change values (new.id, old.state, new.state, (select count(*) from sluice.job j where j.run = new.id and j.shelf is distinct from 'failed'));
       return new; end $$;
     create trigger keep_change after update of state on sluice.run for each row when (old.state <> new.state) execute function keep_change()`)
 }

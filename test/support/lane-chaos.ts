@@ -64,7 +64,10 @@ export async function disturb(url: string, engine: Engine, { lanes, owners }: Pl
 /** Somebody looks at waiting jobs for update, thinks, and gives up. */
 async function lockJobs(client: pg.Client, lane: string): Promise<void> {
   await client.query('begin')
-  await client.query(`select from sluice.job where lane = $1 and state = 'ready' order by rank for update skip locked`, [lane])
+  await client.query(
+    `select from sluice.job where lane = $1 and shelf is null and worker is null order by rank for update skip locked`,
+    [lane],
+  )
   await wait(Math.random() * 60)
   await client.query('rollback')
 }

@@ -59,7 +59,7 @@ export async function endHolder(
   jobs = 1,
 ): Promise<Program> {
   const held = async ({ pid }: Program): Promise<number> => {
-    const text = `select from sluice.job j join sluice.worker w on w.id = j.worker where j.state = 'running' and split_part(w.name, ':', 2) = $1`
+    const text = `select from sluice.job j join sluice.worker w on w.id = j.worker where split_part(w.name, ':', 2) = $1`
     return (await client.query(text, [String(pid)])).rowCount ?? 0
   }
   const holder = await eventually(async () => {

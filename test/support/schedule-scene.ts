@@ -60,7 +60,7 @@ export class Scene {
   /** Jobs that are there, by the time they were made for. */
   async jobs(): Promise<{ id: number; state: string; fire: string }[]> {
     const { rows } = await this.database.pool.query(
-      `select id, state, coalesce(substring(key from '@(.*)$'), '') as fire from sluice.job
+      `select id, sluice.state_of(shelf, worker) as state, coalesce(substring(key from '@(.*)$'), '') as fire from sluice.job
        union all
        select id, state, coalesce(substring(key from '@(.*)$'), '') from sluice.job_ledger
        order by id`,

@@ -18,13 +18,13 @@ export const nothingWrong: Tally = { lost: [], doubled: [], unexpected: [] }
 /** Resolves when no job is left that could still run; says what is left when that takes too long. */
 export async function drained(client: pg.Client, deadlineMs?: number): Promise<void> {
   const nothingLeft = async (): Promise<boolean> => {
-    const { rows } = await client.query(`select from sluice.job where state <> 'failed' limit 1`)
+    const { rows } = await client.query(`select from sluice.job where shelf is distinct from 'failed' limit 1`)
     return rows.length === 0
   }
   await eventually(nothingLeft, deadlineMs).catch(async (cause: unknown) => {
     const { rows } = await client.query(`
       select sluice.now(), (select json_agg(w) from sluice.worker w) as workers, (select json_agg(l) from sluice.leader l) as leader,
-             (select json_agg(j) from (select state, kind, worker, crashes, cancel_at, count(*) from sluice.job group by 1, 2, 3, 4, 5) j) as jobs`)
+             (select json_agg(j) from (select shelf, kind, worker, crashes, cancel_at, count(*) from sluice.job group by 1, 2, 3, 4, 5) j) as jobs`)
     throw new Error(`jobs are left: ${JSON.stringify(rows[0])}`, { cause })
   })
 }
@@ -38,7 +38,9 @@ interface Found {
 
 export async function tally(client: pg.Client, acknowledged: readonly number[]): Promise<Tally> {
   const { rows: ledger } = await client.query<Found>('select id, kind, state, parent from sluice.job_ledger')
-  const { rows: live } = await client.query<Found>('select id, kind, state, parent from sluice.job')
+  const { rows: live } = await client.query<Found>(
+    'select id, kind, sluice.state_of(shelf, worker) as state, parent from sluice.job',
+  )
   const { rows: effects } = await client.query<{ job: string }>('select job from effect')
   const wanted = new Set(acknowledged.map(String))
   const booked = count(ledger.map(({ id }) => id))

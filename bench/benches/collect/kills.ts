@@ -42,7 +42,7 @@ export async function kills(ground: Ground, strategy: Strategy, times: number) {
     calls = await rung
     await worker.kill()
     const [held] = await stage.ask<{ jobs: number }>(
-      `select count(*)::int as jobs from sluice.job where state = 'running' and lane like 'github:%' and worker = (select max(id) from sluice.worker)`,
+      `select count(*)::int as jobs from sluice.job where lane like 'github:%' and worker = (select max(id) from sluice.worker)`,
     )
     inFlight.push(held?.jobs ?? 0)
     worker = await standby

@@ -72,7 +72,7 @@ export async function revocation(ground: Ground, strategy: Strategy) {
 /** Until no job of this person runs any more. */
 async function quiet({ ask }: Stage, userId: number): Promise<void> {
   const running = async () =>
-    (await ask(`select from sluice.job where owner = $1 and state = 'running' limit 1`, [String(userId)])).length > 0
+    (await ask(`select from sluice.job where owner = $1 and worker is not null limit 1`, [String(userId)])).length > 0
   const endAtMs = monotonicMs() + patienceMs
   do await pause(quietMs)
   while ((await running()) && monotonicMs() < endAtMs)

@@ -218,7 +218,7 @@ async function prepareTemplate(ground: Ground): Promise<Database> {
 /** For whoever has to find out why a collection did not end. */
 async function tellWhatIsLeft(ask: Stage['ask']): Promise<void> {
   const jobs = await ask(
-    `select kind, lane, state, count(*)::int as jobs, max(attempt) as attempt, min(run_at) as due, min(error ->> 'message') as error
+    `select kind, lane, sluice.state_of(shelf, worker) as state, count(*)::int as jobs, max(attempt) as attempt, min(run_at) as due, min(error ->> 'message') as error
      from sluice.job group by 1, 2, 3 order by jobs desc limit 20`,
   )
   const lanes = await ask(

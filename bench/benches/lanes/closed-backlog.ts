@@ -40,7 +40,7 @@ export async function parkBacklog(place: FreshPlace, jobs: number): Promise<void
 export async function proveParked({ databaseUrl }: FreshPlace, jobs: number): Promise<void> {
   const { rows } = await within(databaseUrl, (client) =>
     client.query<{ ready: number }>(
-      `select count(*)::int as ready from sluice.job where kind = 'bench.parked' and state = 'ready' and attempt = 0`,
+      `select count(*)::int as ready from sluice.job where kind = 'bench.parked' and shelf is null and worker is null and attempt = 0`,
     ),
   )
   prove(rows[0]?.ready === jobs, `${jobs} jobs behind closed lanes were left alone (${rows[0]?.ready})`)

@@ -12,8 +12,8 @@ import { within } from '../../servers/postgres.ts'
 const lane = 'long'
 const backlog = `
   with put as (
-    insert into sluice.job (kind, pool, lane, state, priority, rank, payload, max_attempts, created_at)
-    select 'bench.long', 'light', $1, 'ready', 0, date_part('epoch', at) * 1000, jsonb_build_object('n', n), 5, at
+    insert into sluice.job (kind, pool, lane, priority, rank, payload, max_attempts, created_at)
+    select 'bench.long', 'light', $1, 0, date_part('epoch', at) * 1000, jsonb_build_object('n', n), 5, at
     from generate_series(1, $2::bigint) as n, sluice.now() as at
     returning rank)
   select sluice.line_up(array[row('light', $1, min(rank))::sluice.ready_job]) from put`
@@ -46,7 +46,7 @@ export async function closing(ground: Ground, quick: boolean) {
   await engine.stop()
   const left = await within(place.databaseUrl, async (client) => {
     const { rows } = await client.query<{ left: number }>(
-      `select count(*)::int as left from sluice.job where lane = $1 and state = 'ready'`,
+      `select count(*)::int as left from sluice.job where lane = $1 and shelf is null and worker is null`,
       [lane],
     )
     return rows[0]?.left ?? 0

@@ -86,18 +86,18 @@ declare
   at timestamptz := sluice.now();
   made record;
 begin
-  insert into sluice.job as j (kind, pool, lane, cost, owner, state, shelf, priority, rank, payload, run, max_attempts, created_at, trace)
-  select k.name, k.pool, x.lane, k.cost, r.owner, coalesce(x.shelf, 'ready'), x.shelf, k.priority, sluice.rank(at, k.priority, s.priority_step_ms),
+  insert into sluice.job as j (kind, pool, lane, cost, owner, shelf, priority, rank, payload, run, max_attempts, created_at, trace)
+  select k.name, k.pool, x.lane, k.cost, r.owner, x.shelf, k.priority, sluice.rank(at, k.priority, s.priority_step_ms),
          jsonb_build_object('run', r.id, 'payload', r.payload, 'total', r.total, 'succeeded', r.succeeded, 'failed', r.failed, 'canceled', r.canceled),
          r.id, k.max_attempts, at, r.trace
   from sluice.kind k, sluice.setting s, lateral (
     select sluice.lane_of(null, k.lane, r.owner) as lane,
            case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = k.name) then 'paused'::sluice.job_state end as shelf offset 0) x
   where k.name = r.finalizer
-  returning j.id, j.pool, j.lane, j.cost, j.rank, j.state into made;
+  returning j.id, j.pool, j.lane, j.cost, j.rank, j.shelf into made;
   if made.id is null then perform sluice.refuse_kind(r.finalizer); end if;
   if made.lane <> '' then perform sluice.refuse_cost(made.lane, made.cost); end if;
-  if made.state = 'ready' then perform sluice.wake(sluice.line_up(array[row(made.pool, made.lane, made.rank)::sluice.ready_job]), null); end if;
+  if made.shelf is null then perform sluice.wake(sluice.line_up(array[row(made.pool, made.lane, made.rank)::sluice.ready_job]), null); end if;
   return made.id;
 end $$;
 
@@ -147,7 +147,7 @@ begin
     next := r.state;
     if r.state in ('canceled', 'failed') then
       -- It was stopped; a job of it ended well in the meantime and had children.
-      kids := array(select j.id from sluice.job j where j.run = r.id and j.state not in ('running', 'failed'));
+      kids := array(select j.id from sluice.job j where j.run = r.id and j.worker is null and j.shelf is distinct from 'failed');
       if kids <> '{}' then perform sluice.cancel(kids, 'the run was stopped'); end if;
       continue;
     end if;
@@ -253,14 +253,14 @@ declare
 begin
   -- Jobs that were waited for may have left children meanwhile, and those would be waited for with the run in hand, which they want.
   loop
-    held := held || array(select j.id from sluice.job j where j.run = in_run and j.state <> 'failed' and j.id <> all(held) order by j.id for update);
-    exit when not exists (select from sluice.job j where j.run = in_run and j.state <> 'failed' and j.id <> all(held));
+    held := held || array(select j.id from sluice.job j where j.run = in_run and j.shelf is distinct from 'failed' and j.id <> all(held) order by j.id for update);
+    exit when not exists (select from sluice.job j where j.run = in_run and j.shelf is distinct from 'failed' and j.id <> all(held));
   end loop;
   select * into r from sluice.run where id = in_run for no key update;
   if not found then return 'unknown'; end if;
   if r.state in ('completed', 'failed', 'canceled') then return 'not active'; end if;
   update sluice.run set state = as_state, finished_at = sluice.now(), error = case when reason is not null then jsonb_build_object('message', reason) end where id = in_run;
-  perform sluice.cancel(array(select j.id from sluice.job j where j.run = in_run and j.state <> 'failed'), coalesce(reason, 'the run was stopped'));
+  perform sluice.cancel(array(select j.id from sluice.job j where j.run = in_run and j.shelf is distinct from 'failed'), coalesce(reason, 'the run was stopped'));
   perform sluice.tell_run_end(in_run);
   return 'stopped';
 end $$;

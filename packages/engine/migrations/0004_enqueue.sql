@@ -41,7 +41,7 @@ end $$;
 create function sluice.enqueue_one(
   kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, run_at timestamptz,
   key text, mode text, unique_for interval, debounce_max interval, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint,
-  trace text, out id bigint, out created boolean, out state sluice.job_state, out topics text[])
+  trace text, out id bigint, out created boolean, out shelf sluice.job_state, out topics text[])
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
@@ -55,7 +55,7 @@ declare
   paused boolean := exists (select from sluice.pause p where p.scope = 'kind' and p.name = enqueue_one.kind);
   due timestamptz := coalesce(enqueue_one.run_at, at);
   waits text;
-  first_state sluice.job_state;
+  first_shelf sluice.job_state;
   win record;
   put record;
   own bigint;
@@ -85,37 +85,36 @@ begin
     if enqueue_one.mode in ('replace', 'debounce') then
       update sluice.job j
       set payload = enqueue_one.payload,
-          (state, shelf) = (select v.state, sluice.shelf_of(v.state)
-                            from (values (case when j.state = 'paused' or enqueue_one.mode = 'replace' then j.state
-                                               when least(due, j.created_at + enqueue_one.debounce_max) > at then 'scheduled' else 'ready' end::sluice.job_state)) as v(state)),
-          run_at = case when j.state = 'paused' or enqueue_one.mode = 'replace' then j.run_at
+          shelf = case when j.shelf = 'paused' or enqueue_one.mode = 'replace' then j.shelf
+                       when least(due, j.created_at + enqueue_one.debounce_max) > at then 'scheduled'::sluice.job_state end,
+          run_at = case when j.shelf = 'paused' or enqueue_one.mode = 'replace' then j.run_at
                         when least(due, j.created_at + enqueue_one.debounce_max) > at then least(due, j.created_at + enqueue_one.debounce_max) end,
-          rank = case when j.state = 'paused' or enqueue_one.mode = 'replace' then j.rank
+          rank = case when j.shelf = 'paused' or enqueue_one.mode = 'replace' then j.rank
                       else sluice.rank(least(due, j.created_at + enqueue_one.debounce_max), j.priority, step) end
-      where j.key = full_key and j.shelf is distinct from 'failed' and j.state <> 'running'
-      returning j.id, j.state, j.pool, j.lane, j.rank into put;
+      where j.key = full_key and j.shelf is distinct from 'failed' and j.worker is null
+      returning j.id, j.shelf, j.pool, j.lane, j.rank into put;
       if found then
         enqueue_one.id := put.id;
-        enqueue_one.state := put.state;
-        if put.state = 'ready' then topics := sluice.line_up(array[row(put.pool, put.lane, put.rank)::sluice.ready_job]); end if;
+        enqueue_one.shelf := put.shelf;
+        if put.shelf is null then topics := sluice.line_up(array[row(put.pool, put.lane, put.rank)::sluice.ready_job]); end if;
         return;
       end if;
     end if;
-    first_state := case when waits is not null or enqueue_one.run_at > at then 'scheduled' when paused then 'paused' else 'ready' end;
-    insert into sluice.job as j (id, kind, pool, lane, cost, owner, state, shelf, priority, rank, payload, key, key_rule, after_key, parent, root, run, event, max_attempts,
+    first_shelf := case when waits is not null or enqueue_one.run_at > at then 'scheduled' when paused then 'paused' end;
+    insert into sluice.job as j (id, kind, pool, lane, cost, owner, shelf, priority, rank, payload, key, key_rule, after_key, parent, root, run, event, max_attempts,
                                run_at, created_at, trace)
     values (coalesce(own, nextval('sluice.job_id_seq')), enqueue_one.kind, enqueue_one.pool, enqueue_one.lane, enqueue_one.cost, enqueue_one.owner,
-            first_state, sluice.shelf_of(first_state), enqueue_one.priority, sluice.rank(due, enqueue_one.priority, step), enqueue_one.payload,
+            first_shelf, enqueue_one.priority, sluice.rank(due, enqueue_one.priority, step), enqueue_one.payload,
             case when waits is null then full_key end, rule, waits,
             enqueue_one.parent, enqueue_one.root, enqueue_one.run, enqueue_one.event, enqueue_one.max_attempts,
             case when waits is not null then 'infinity' when enqueue_one.run_at > at then enqueue_one.run_at end, at, enqueue_one.trace)
     on conflict do nothing
-    returning j.id, j.state, j.rank into put;
+    returning j.id, j.shelf, j.rank into put;
     if found then
       enqueue_one.id := put.id;
-      enqueue_one.state := put.state;
+      enqueue_one.shelf := put.shelf;
       created := true;
-      if put.state = 'ready' then topics := sluice.line_up(array[row(enqueue_one.pool, enqueue_one.lane, put.rank)::sluice.ready_job]); end if;
+      if put.shelf is null then topics := sluice.line_up(array[row(enqueue_one.pool, enqueue_one.lane, put.rank)::sluice.ready_job]); end if;
       if enqueue_one.unique_for is not null then
         update sluice.key_window w set until = sluice.now() + enqueue_one.unique_for, job = enqueue_one.id where w.key = full_key;
       end if;
@@ -127,11 +126,11 @@ begin
       if found then return; end if;
     end if;
     waits := null;
-    select j.id, j.state, j.key_rule into win from sluice.job j where j.key = full_key and j.shelf is distinct from 'failed';
+    select j.id, j.worker, j.key_rule into win from sluice.job j where j.key = full_key and j.shelf is distinct from 'failed';
     if found then
-      if enqueue_one.mode = 'again' and win.state = 'running' then
+      if enqueue_one.mode = 'again' and win.worker is not null then
         waits := full_key;
-      elsif not (enqueue_one.mode in ('replace', 'debounce') and win.state <> 'running') then
+      elsif not (enqueue_one.mode in ('replace', 'debounce') and win.worker is null) then
         enqueue_one.id := win.id;
         return;
       end if;
@@ -200,8 +199,8 @@ begin
   id := made.id;
   created := made.created;
   -- A job that was found and changed was locked meanwhile: a claim may have skipped it.
-  if wake and made.state is not null then
-    perform sluice.wake(made.topics, case when made.state = 'scheduled' then due end);
+  if wake then
+    perform sluice.wake(made.topics, case when made.shelf = 'scheduled' then due end);
   end if;
 end $$;
 
@@ -233,7 +232,7 @@ begin
            coalesce(x.priority, k.priority) as priority,
            coalesce(x.max_attempts, k.max_attempts) as max_attempts,
            case when d.mode is not null then sluice.dedupe_key(x.kind, x.key, x.owner, x.payload::text) end as full_key,
-           case when d.due_at > at then 'scheduled' when x.kind = any(paused_kinds) then 'paused' else 'ready' end::sluice.job_state as state,
+           case when d.due_at > at then 'scheduled' when x.kind = any(paused_kinds) then 'paused' end::sluice.job_state as shelf,
            case when k.name is null then sluice.refuse_kind(x.kind)
                 when k.asks <> '{}' and sluice.refuse_unasked(x.kind, k.asks, x.asked, x.mode, x.key, x.lane, x.cost, x.run) is not null then null      -- it raises, or we go on
                 when pg_column_size(x.payload) > s.payload_bytes_max * 6      -- the client counted bytes of JSON; jsonb takes up to six times as many
@@ -259,19 +258,19 @@ begin
     on conflict do nothing
     returning job),
   fresh as (
-    insert into sluice.job (id, kind, pool, lane, cost, owner, state, shelf, priority, rank, payload, key, parent, root, run, event, max_attempts, run_at, created_at,
+    insert into sluice.job (id, kind, pool, lane, cost, owner, shelf, priority, rank, payload, key, parent, root, run, event, max_attempts, run_at, created_at,
                             trace)
-    select id, kind, pool, lane, cost, owner, state, sluice.shelf_of(state), priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
+    select id, kind, pool, lane, cost, owner, shelf, priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
            case when mode = 'keep' then full_key end, parent, root, run, event, max_attempts,
            case when due_at > at then due_at end, at, trace
     from input
     where unique_for is null and (mode is null or mode = 'keep' or (mode = 'once' and id in (select job from once)))
     order by full_key nulls last, ordinality      -- two statements that share keys must meet them in the same order; of equal rows the first is kept
     on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
-    returning id, state, pool, lane, rank, run_at)
+    returning id, shelf, pool, lane, rank, run_at)
   select (select array_agg(id) from (select id from input order by ordinality) i),
          (select array_agg(row(f.pool, f.lane, f.low)::sluice.ready_job)
-          from (select pool, lane, min(rank) as low from fresh where state = 'ready' group by pool, lane) f),
+          from (select pool, lane, min(rank) as low from fresh where shelf is null group by pool, lane) f),
          (select min(run_at) from fresh),
          case when (select count(*) from fresh) < jsonb_array_length(jobs)
               then (select json_agg(to_json(i) order by i.full_key, i.ordinality) from input i where not exists (select from fresh f where f.id = i.id)) end
@@ -298,7 +297,7 @@ begin
       ids[r.ordinality] := made.id;
       if not made.created then existing := existing || r.ordinality; end if;
       topics := topics || made.topics;
-      if made.state = 'scheduled' then due := least(due, r.due_at); end if;
+      if made.shelf = 'scheduled' then due := least(due, r.due_at); end if;
     end loop;
   end if;
   if wake then perform sluice.wake(topics, due); end if;

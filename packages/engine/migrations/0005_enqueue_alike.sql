@@ -14,8 +14,8 @@ declare
 begin
   -- One statement, because each that is begun costs as much as two jobs. The planner is not held by the hand: nothing here reads a table that grows.
   with fresh as (
-    insert into sluice.job as j (kind, pool, cost, state, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
-    select in_kind, k.pool, k.cost, coalesce(k.shelf, 'ready'), k.shelf, k.priority, k.rank, x.payload,
+    insert into sluice.job as j (kind, pool, cost, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
+    select in_kind, k.pool, k.cost, k.shelf, k.priority, k.rank, x.payload,
            case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, x.body) end, k.max_attempts, at, in_trace
     from (select kind.pool, kind.cost, kind.priority, kind.dedupe, kind.max_attempts, s.payload_bytes_max * 6 as bytes_max,      -- as in enqueue_many
                  sluice.rank(at, kind.priority, s.priority_step_ms) as rank,
@@ -71,22 +71,16 @@ begin
 end $$;
 
 -- The usual bulk, for half of the cost; or else the long way, which also says what is wrong. One statement for both, because a caller who does not wait for it may have sent its
--- rollback behind it. `briefly` as in enqueue_briefly.
-create function sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text default null, briefly boolean default false, out ids bigint[], out existing integer[])
+-- rollback behind it.
+create function sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text default null, out ids bigint[], out existing integer[])
 language plpgsql
 as $$
-declare
-  jobs jsonb;
 begin
   ids := sluice.try_alike(in_kind, payloads, wake, in_trace);
   if ids is not null then return; end if;
-  jobs := (select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value, 'trace', in_trace) order by p.ordinality)
-           from jsonb_array_elements(payloads) with ordinality as p);
-  if briefly then
-    select m.ids, m.existing into ids, existing from sluice.enqueue_briefly(jobs, wake) m;
-  else
-    select m.ids, m.existing into ids, existing from sluice.enqueue_many(jobs, wake) m;
-  end if;
+  select m.ids, m.existing into ids, existing
+  from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value, 'trace', in_trace) order by p.ordinality)
+                            from jsonb_array_elements(payloads) with ordinality as p), wake) m;
 end $$;
 
 -- One job with nothing special about it, in as few steps as possible: this is what a caller waits for. Answers nothing when the key is taken, the kind is unknown or has other rules;
@@ -105,8 +99,8 @@ begin
     handed_over := id is not null;
     if handed_over then return; end if;
   end if;
-  insert into sluice.job as j (kind, pool, cost, state, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
-  select in_kind, k.pool, k.cost, coalesce(b.shelf, 'ready'), b.shelf, k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
+  insert into sluice.job as j (kind, pool, cost, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
+  select in_kind, k.pool, k.cost, b.shelf, k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
          case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, b.body) end,
          k.max_attempts, at, in_trace
   from sluice.kind k, sluice.setting s, lateral (
@@ -114,7 +108,7 @@ begin
            case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused'::sluice.job_state end as shelf offset 0) b
   where k.name = in_kind and k.unique_for is null and k.lane is null and k.asks = '{}' and coalesce(k.dedupe, 'keep') = 'keep'
   on conflict (key) where key is not null and shelf is distinct from 'failed' do nothing
-  returning j.id, j.pool, j.state into made;
-  if wake and made.state = 'ready' then perform pg_notify('sluice', 'ready:' || made.pool); end if;
+  returning j.id, j.pool, j.shelf into made;
+  if wake and made.id is not null and made.shelf is null then perform pg_notify('sluice', 'ready:' || made.pool); end if;
   id := made.id;
 end $$;

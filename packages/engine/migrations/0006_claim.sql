@@ -32,8 +32,7 @@ begin
   if owned then perform sluice.move_owned(in_pool, since); end if;
   return query
   update sluice.job j
-  set state = 'running',
-      attempt = j.attempt + 1,
+  set attempt = j.attempt + 1,
       worker = in_worker,
       started_at = at,
       key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end,
@@ -41,7 +40,7 @@ begin
   where j.id = any(array(
     select r.id
     from sluice.job r
-    where r.shelf is null and sluice.queue_of(r.pool, r.lane) = sluice.queue_of(in_pool, '') and r.rank >= since and r.state = 'ready' and r.pool = in_pool and r.lane = '' and r.crashes < 2 and r.kind <> all(skip)
+    where r.shelf is null and sluice.queue_of(r.pool, r.lane) = sluice.queue_of(in_pool, '') and r.rank >= since and r.worker is null and r.pool = in_pool and r.lane = '' and r.crashes < 2 and r.kind <> all(skip)
       and (r.owner is null or not exists (select from sluice.owner o where o.name = r.owner))
     order by r.rank, r.id
     limit slots
@@ -63,7 +62,7 @@ begin
     update sluice.job j set lane = 'owner:' || j.owner
     where j.id = any(array(
       select r.id from sluice.job r
-      where r.id = any(ids) and r.state = 'ready' and r.lane = ''
+      where r.id = any(ids) and sluice.state_of(r.shelf, r.worker) = 'ready' and r.lane = ''
       for update skip locked))
     returning j.pool, j.lane, j.rank)
   select array_agg(row(m.pool, m.lane, m.rank)::sluice.ready_job) into moved from moved m;
@@ -79,7 +78,7 @@ declare
   moved sluice.ready_job[] := sluice.into_own_lanes(array(
     select h.id
     from (select h.id, h.owner from sluice.job h
-          where h.shelf is null and sluice.queue_of(h.pool, h.lane) = sluice.queue_of(in_pool, '') and h.rank >= since and h.state = 'ready' and h.pool = in_pool and h.lane = ''
+          where h.shelf is null and sluice.queue_of(h.pool, h.lane) = sluice.queue_of(in_pool, '') and h.rank >= since and h.worker is null and h.pool = in_pool and h.lane = ''
           order by h.rank, h.id limit 1000) h
     where h.owner is not null and exists (select from sluice.owner o where o.name = h.owner)));
 begin
@@ -95,7 +94,7 @@ as $$
 declare
   moved sluice.ready_job[] := sluice.into_own_lanes(array(
     select j.id from sluice.job j
-    where j.crashes >= 2 and j.state = 'ready' and j.lane = '' and exists (select from sluice.owner o where o.name = j.owner)));
+    where j.crashes >= 2 and sluice.state_of(j.shelf, j.worker) = 'ready' and j.lane = '' and exists (select from sluice.owner o where o.name = j.owner)));
 begin
   if moved is null then return; end if;
   perform sluice.wake(sluice.line_up(moved), null);
@@ -121,7 +120,7 @@ begin
   if not found then return; end if;
   select r.id, r.lane, r.cost into one
   from sluice.job r
-  where r.crashes >= 2 and r.state = 'ready' and r.pool = any(pools) and r.kind = any(known)
+  where r.crashes >= 2 and sluice.state_of(r.shelf, r.worker) = 'ready' and r.pool = any(pools) and r.kind = any(known)
     and not exists (select from sluice.pause p where (p.scope = 'kind' and p.name = r.kind) or (p.scope = 'pool' and p.name = r.pool))
     and not exists (select from sluice.owner o where o.name = r.owner and (sluice.owner_closed(o, at) or r.lane = ''))
     -- Looked at before the lock, to find one that may run; decided below.
@@ -146,7 +145,7 @@ begin
   end if;
   return query
   update sluice.job j
-  set state = 'running', attempt = j.attempt + 1, worker = in_worker, started_at = at,
+  set attempt = j.attempt + 1, worker = in_worker, started_at = at,
       key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end,
       fence = greatest(j.fence + 1, (date_part('epoch', at) * 1000000)::bigint)
   where j.id = one.id

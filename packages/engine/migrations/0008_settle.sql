@@ -15,16 +15,15 @@ begin
   -- Its rank tells when the follower was meant to run, which may still be to come.
   with freed as (
     update sluice.job f
-    set state = case when f.rank + f.priority * step_ms > at_ms then 'scheduled' else 'ready' end::sluice.job_state,
-        shelf = case when f.rank + f.priority * step_ms > at_ms then 'scheduled'::sluice.job_state end,
+    set shelf = case when f.rank + f.priority * step_ms > at_ms then 'scheduled'::sluice.job_state end,
         run_at = case when f.rank + f.priority * step_ms > at_ms then to_timestamp((f.rank + f.priority * step_ms) / 1000.0) end,
         rank = greatest(f.rank, at_ms - f.priority * step_ms),
         key = f.after_key,
         after_key = null
     where f.after_key = any(keys)
       and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed')
-    returning f.pool, f.lane, f.rank, f.state, f.run_at)
-  select array_agg(row(pool, lane, rank)::sluice.ready_job) filter (where state = 'ready'), min(run_at) into ready, due from freed;
+    returning f.pool, f.lane, f.rank, f.shelf, f.run_at)
+  select array_agg(row(pool, lane, rank)::sluice.ready_job) filter (where shelf is null), min(run_at) into ready, due from freed;
   perform sluice.wake(sluice.line_up(ready), due);
 end $$;
 
@@ -71,7 +70,7 @@ begin
 end $$;
 
 -- Ends claims that went well: out of the job table, into the ledger. A claim whose fence is old is left alone and its id is answered.
--- Matching by id and fence only: "and state = 'running'" let the planner walk the wrong index (36 ms instead of 4 for 256 jobs).
+-- Matching by id and fence only: "and it runs" let the planner walk the wrong index (36 ms instead of 4 for 256 jobs).
 -- `below` are jobs that ended well although they and all that comes of them had been canceled: their children are to be canceled.
 -- `last` says that nothing follows in this transaction. Otherwise the lanes and runs, which are shared, are left to `count_ends`, after the children: these may
 -- have to wait for a stranger who holds their key, and nobody else should wait with them.
@@ -176,10 +175,7 @@ begin
     from gone g),
   back as (
     update sluice.job j
-    set (state, shelf) = (select v.state, sluice.shelf_of(v.state)
-                          from (values (case when u.outcome = 'failed' then 'failed'
-                                             when u.outcome = 'handed back' or u.due <= at
-                                             then 'ready' else 'scheduled' end::sluice.job_state)) as v(state)),
+    set shelf = case when u.outcome = 'failed' then 'failed' when u.outcome = 'handed back' or u.due <= at then null else 'scheduled' end::sluice.job_state,
         fence = j.fence + 1,
         worker = null,
         attempt = j.attempt - (u.outcome in ('snooze', 'handed back'))::int,
@@ -191,7 +187,7 @@ begin
     from u
     where j.id = any(ids) and j.id = u.id and j.fence = u.fence
       and (u.outcome = 'failed' or (j.cancel_at is null and u.outcome in ('retry', 'snooze', 'handed back')))
-    returning j.id, j.pool, j.lane, j.cost, j.rank, j.run, j.state, j.run_at, j.attempt, j.started_at, j.key, j.key_rule, u.outcome, u.error,
+    returning j.id, j.pool, j.lane, j.cost, j.rank, j.run, j.shelf, j.run_at, j.attempt, j.started_at, j.key, j.key_rule, u.outcome, u.error,
               least(coalesce(u.refund, j.cost), j.cost) as refund),
   noted as (
     insert into sluice.attempt (job, attempt, worker, started_at, ended_at, outcome, error)
@@ -199,14 +195,14 @@ begin
     from back b
     where b.outcome <> 'handed back')
   select array(select id from gone union all select id from back),
-         array(select key from gone where key_rule = 'again' union all select key from back where key_rule = 'again' and state = 'failed'),
-         (select array_agg(row(pool, lane, rank)::sluice.ready_job) from back where state = 'ready'),
+         array(select key from gone where key_rule = 'again' union all select key from back where key_rule = 'again' and shelf = 'failed'),
+         (select array_agg(row(pool, lane, rank)::sluice.ready_job) from back where shelf is null),
          (select min(run_at) from back),
          (select array_agg(row(x.lane, 1, x.cost, x.refund, (x.outcome = 'done')::int, (x.outcome in ('retry', 'failed'))::int)::sluice.lane_change)
           from (select lane, cost, refund, outcome from gone where lane <> '' union all select lane, cost, refund, outcome from back where lane <> '') x),
          (select array_agg(row(r.run, r.state, r.jobs)::sluice.run_end)
           from (select x.run, x.state, array_agg(x.id) as jobs
-                from (select run, id, final as state from gone where run is not null union all select run, id, state from back where run is not null and state = 'failed') x
+                from (select run, id, final as state from gone where run is not null union all select run, id, shelf from back where run is not null and shelf = 'failed') x
                 group by x.run, x.state) r),
          (select array_agg(id) from gone where cancel_below)
   into settled, follow, ready, due, lanes, ended, below;
@@ -262,7 +258,7 @@ begin
   perform from sluice.worker w where w.id = in_worker for update;
   until_fence := date_part('epoch', sluice.now()) * 1000000;
   -- Lock, then look: what somebody has asked to stop does not go back.
-  lost := array(select j.id from sluice.job j where j.shelf is null and j.state = 'running' and j.worker = in_worker and j.id <> all(held) order by j.id for update);
+  lost := array(select j.id from sluice.job j where j.shelf is null and j.worker = in_worker and j.id <> all(held) order by j.id for update);
   if lost = '{}' then return; end if;
   -- These calls were never made: the permits are given back.
   select array_agg(row(j.lane, 1, j.cost, j.cost, 0, 0)::sluice.lane_change) filter (where j.lane <> ''), array_agg(j.id) filter (where j.cancel_at is not null)
@@ -272,7 +268,7 @@ begin
             from (select j.run, array_agg(j.id) as jobs from sluice.job j where j.id = any(canceled) and j.run is not null group by j.run) r);
   with back as (
     update sluice.job j
-    set state = 'ready', fence = j.fence + 1, worker = null, attempt = j.attempt - 1
+    set fence = j.fence + 1, worker = null, attempt = j.attempt - 1
     where j.id = any(lost) and j.cancel_at is null
     returning j.pool, j.lane, j.rank)
   select array_agg(row(pool, lane, rank)::sluice.ready_job) into ready from back;

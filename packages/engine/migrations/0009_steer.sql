@@ -15,21 +15,21 @@ declare
   ended sluice.run_end[];
 begin
   perform 1 from sluice.job j where j.id = any(ids) order by j.id for update;
-  gone := array(select j.id from sluice.job j where j.id = any(ids) and j.state <> 'running');
+  gone := array(select j.id from sluice.job j where j.id = any(ids) and j.worker is null);
   ended := array(select row(j.run, 'canceled', array_agg(j.id))::sluice.run_end from sluice.job j
-                 where j.id = any(ids) and j.state not in ('running', 'failed') and j.run is not null group by j.run);
+                 where j.id = any(ids) and j.worker is null and j.shelf is distinct from 'failed' and j.run is not null group by j.run);
   return query
   with told as (
     update sluice.job j
     set cancel_at = coalesce(j.cancel_at, at),
         cancel_below = nullif(coalesce(j.cancel_below, false) or below, false),
         error = coalesce(why, j.error)
-    where j.id = any(ids) and j.state = 'running'
+    where j.id = any(ids) and j.worker is not null
     returning j.id, j.fence, pg_notify('sluice', 'cancel:' || j.worker || ':' || j.id || ':' || j.fence))
   select t.id, 'requested', t.fence from told t
   union all select g.id, 'canceled', null from unnest(gone) as g(id);
   -- Only those that wait for these jobs: another key may be in somebody's hand.
-  follow := (select array_agg(j.key) from sluice.job j where j.id = any(gone) and j.key is not null and j.state <> 'failed');
+  follow := (select array_agg(j.key) from sluice.job j where j.id = any(gone) and j.key is not null and j.shelf is distinct from 'failed');
   perform sluice.retire(gone, 'canceled', why);
   if follow is not null then perform sluice.release_followers(follow); end if;
   if ended <> '{}' then perform sluice.end_in_runs(ended, null); end if;
@@ -51,17 +51,15 @@ begin
     id := one;
     begin
       update sluice.job j
-      set (state, shelf) = (select v.state, sluice.shelf_of(v.state)
-                            from (values (case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
-                                               then 'paused' else 'ready' end::sluice.job_state)) as v(state)),
+      set shelf = case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind) then 'paused'::sluice.job_state end,
           fingerprint = null, attempt = 0, crashes = 0, run_at = null, cancel_at = null, cancel_below = null,
           rank = sluice.rank(at, j.priority, (select priority_step_ms from sluice.setting))
-      where j.id = one and j.state = 'failed'
-      returning j.id, j.pool, j.lane, j.rank, j.state, j.run into put;
+      where j.id = one and j.shelf = 'failed'
+      returning j.id, j.pool, j.lane, j.rank, j.shelf, j.run into put;
       answer := case when found then 'retried' else 'not failed' end;
       if found then
         if put.run is not null then perform sluice.rejoin_run(put.run, put.id); end if;
-        if put.state = 'ready' then perform sluice.wake(sluice.line_up(array[row(put.pool, put.lane, put.rank)::sluice.ready_job]), null); end if;
+        if put.shelf is null then perform sluice.wake(sluice.line_up(array[row(put.pool, put.lane, put.rank)::sluice.ready_job]), null); end if;
       end if;
     exception when unique_violation then
       answer := 'conflict';
@@ -74,7 +72,7 @@ end $$;
 create function sluice.discard(ids bigint[]) returns integer
 language sql
   set enable_seqscan = off set enable_bitmapscan = off
-as $$ select sluice.retire(array(select j.id from sluice.job j where j.id = any(ids) and j.state = 'failed' order by j.id for update), 'failed', null) $$;
+as $$ select sluice.retire(array(select j.id from sluice.job j where j.id = any(ids) and j.shelf = 'failed' order by j.id for update), 'failed', null) $$;
 
 -- Since when: a second pause only changes the reason.
 create function sluice.paused_at(change jsonb, was timestamptz) returns timestamptz

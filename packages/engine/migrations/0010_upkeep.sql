@@ -54,13 +54,13 @@ begin
   ready := array(
     select pool from unnest(pools) as pool
     where not exists (select from sluice.pause p where p.scope = 'pool' and p.name = pool)
-      and exists (select from sluice.job j where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(pool, '') and j.state = 'ready' and j.pool = pool and j.lane = '' and j.crashes < 2 and j.kind <> all(unknown_kinds)
+      and exists (select from sluice.job j where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(pool, '') and j.worker is null and j.pool = pool and j.lane = '' and j.crashes < 2 and j.kind <> all(unknown_kinds)
                   and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)));
   turns := array(
     select pool from unnest(pools) as pool
     where not exists (select from sluice.pause p where p.scope = 'pool' and p.name = pool) and exists (select from sluice.turn t where t.pool = pool and t.open));
-  cancel := array(select j.id from sluice.job j where j.cancel_at is not null and j.state = 'running' and j.worker = in_worker);
-  suspects := exists (select from sluice.job j where j.crashes >= 2 and j.state = 'ready' and j.pool = any(pools)
+  cancel := array(select j.id from sluice.job j where j.cancel_at is not null and j.worker = in_worker);
+  suspects := exists (select from sluice.job j where j.crashes >= 2 and sluice.state_of(j.shelf, j.worker) = 'ready' and j.pool = any(pools)
                       and j.kind = any(array(select unnest(w.kinds) from sluice.worker w where w.id = in_worker))
                       and not exists (select from sluice.pause p where (p.scope = 'kind' and p.name = j.kind) or (p.scope = 'pool' and p.name = j.pool))
                       -- One that may not run now is nothing to make room for.
@@ -81,7 +81,7 @@ begin
       or exists (select from sluice.paused_kinds() as kind where not exists (select from sluice.pause p where p.scope = 'kind' and p.name = kind))
       or exists (select from sluice.job f where f.after_key is not null
                  and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed'))
-      or exists (select from sluice.job j where j.crashes >= 2 and j.state = 'ready' and j.lane = '' and exists (select from sluice.owner o where o.name = j.owner));
+      or exists (select from sluice.job j where j.crashes >= 2 and sluice.state_of(j.shelf, j.worker) = 'ready' and j.lane = '' and exists (select from sluice.owner o where o.name = j.owner));
   end if;
 end $$;
 
@@ -98,14 +98,12 @@ begin
   if not sluice.leads(in_term) then return; end if;
   with due as (
     update sluice.job j
-    set (state, shelf) = (select v.state, sluice.shelf_of(v.state)
-                          from (values (case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
-                                             then 'paused' else 'ready' end::sluice.job_state)) as v(state)),
+    set shelf = case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind) then 'paused'::sluice.job_state end,
         run_at = null
     where j.id = any(array(
       select d.id from sluice.job d where d.shelf = 'scheduled' and d.run_at <= at order by d.run_at limit batch for update skip locked))
-    returning j.pool, j.lane, j.rank, j.state)
-  select count(*), array_agg(row(pool, lane, rank)::sluice.ready_job) filter (where state = 'ready') into moved, ready from due;
+    returning j.pool, j.lane, j.rank, j.shelf)
+  select count(*), array_agg(row(pool, lane, rank)::sluice.ready_job) filter (where shelf is null) into moved, ready from due;
   topics := sluice.line_up(ready);
   perform sluice.wake(topics, null);
   -- One that was due and is still here is in somebody's hand: nobody waits for it, and it is looked at again in a while.
@@ -145,13 +143,13 @@ begin
   if expired = '{}' and not sweep then return; end if;
   victims := array(
     select j.id from sluice.job j
-    where j.shelf is null and j.state = 'running'
+    where j.shelf is null and j.worker is not null
       and (j.worker = any(expired) or (sweep and not exists (select from sluice.worker w where w.id = j.worker))));
   -- Nobody waits here: jobs of a lane that is in somebody's hand stay for the next round, and hold up no others of the dead. Owners with a cap before lanes, as everywhere.
   wanted := array(select distinct j.lane from sluice.job j where j.id = any(victims) and j.lane <> '');
   if wanted <> '{}' then lanes_busy := sluice.busy_lanes(wanted); end if;
   -- Lock, then look: a cancel that commits meanwhile must be seen by all parts of the statement below.
-  locked := array(select j.id from sluice.job j where j.id = any(victims) and j.state = 'running' and j.lane <> all(lanes_busy) order by j.id for update skip locked);
+  locked := array(select j.id from sluice.job j where j.id = any(victims) and j.worker is not null and j.lane <> all(lanes_busy) order by j.id for update skip locked);
   with lost as materialized (
     select j.id, j.attempt, j.worker, j.started_at, j.lane, j.cost, j.run, j.cancel_at from sluice.job j where j.id = any(locked)),
   noted as (
@@ -164,8 +162,7 @@ begin
     returning w.name),
   back as (
     update sluice.job j
-    set state = case when j.crashes + 1 >= crashes_max then 'failed' else 'ready' end::sluice.job_state,
-        shelf = case when j.crashes + 1 >= crashes_max then 'failed'::sluice.job_state end,
+    set shelf = case when j.crashes + 1 >= crashes_max then 'failed'::sluice.job_state end,
         fence = j.fence + 1,
         worker = null,
         crashes = j.crashes + 1,
@@ -174,18 +171,18 @@ begin
           from (values (case when j.crashes + 1 >= crashes_max then jsonb_build_object(
             'code', 'POISON', 'message', format('%s processes died while they ran this job, the last one running nothing else', j.crashes + 1)) end)) as v(poison))
     where j.id = any(array(select id from lost)) and j.cancel_at is null
-    returning j.id, j.pool, j.lane, j.rank, j.run, j.state, j.crashes)
-  select (select count(*) from back where state = 'ready'), (select count(*) from back where state = 'failed'), array(select id from back order by id limit 100),
-         (select array_agg(row(pool, lane, rank)::sluice.ready_job) from back where state = 'ready'),
+    returning j.id, j.pool, j.lane, j.rank, j.run, j.shelf, j.crashes)
+  select (select count(*) from back where shelf is null), (select count(*) from back where shelf = 'failed'), array(select id from back order by id limit 100),
+         (select array_agg(row(pool, lane, rank)::sluice.ready_job) from back where shelf is null),
          (select array_agg(id) from lost where cancel_at is not null),
          -- Their calls may have been made: the permits count as spent.
          (select array_agg(row(lane, 1, cost, 0, 0, 0)::sluice.lane_change) from lost where lane <> ''),
          (select array_agg(row(r.run, r.state, r.jobs)::sluice.run_end)
           from (select x.run, x.state, array_agg(x.id) as jobs
-                from (select run, id, state from back where run is not null and state = 'failed'
+                from (select run, id, shelf as state from back where run is not null and shelf = 'failed'
                       union all select run, id, 'canceled' from lost where run is not null and cancel_at is not null) x
                 group by x.run, x.state) r),
-         (select pg_notify('sluice', 'suspect:') from back where state = 'ready' and crashes >= 2 limit 1) is not null,
+         (select pg_notify('sluice', 'suspect:') from back where shelf is null and crashes >= 2 limit 1) is not null,
          (select array_agg(name) from buried)
   into rescued, failed, jobs, ready, canceled, lanes, ended, told, dead;
   perform sluice.retire(canceled, 'canceled', null);
@@ -207,7 +204,7 @@ language plpgsql
 as $$
 begin
   perform from sluice.worker w where w.id = in_worker for update;
-  if exists (select from sluice.job j where j.shelf is null and j.state = 'running' and j.worker = in_worker) then
+  if exists (select from sluice.job j where j.shelf is null and j.worker = in_worker) then
     update sluice.worker w set lease_until = '-infinity' where w.id = in_worker;
     perform pg_notify('sluice', 'leader:');
   else
@@ -256,15 +253,15 @@ begin
   if not sluice.leads(in_term) then return false; end if;
   for p in select * from sluice.pause where scope = 'kind' and not parked loop
     with aside as (
-      update sluice.job j set state = 'paused', shelf = 'paused'
-      where j.id = any(array(select r.id from sluice.job r where r.shelf is null and r.state = 'ready' and r.kind = p.name order by sluice.queue_of(r.pool, r.lane), r.rank, r.id limit batch for update skip locked))
+      update sluice.job j set shelf = 'paused'
+      where j.id = any(array(select r.id from sluice.job r where r.shelf is null and r.worker is null and r.kind = p.name order by sluice.queue_of(r.pool, r.lane), r.rank, r.id limit batch for update skip locked))
       returning 1)
     select count(*) into moved from aside;
     if moved < batch then update sluice.pause q set parked = true where q.scope = 'kind' and q.name = p.name; end if;
     more := more or moved >= batch;
   end loop;
   with again as (
-    update sluice.job j set state = 'ready', shelf = null
+    update sluice.job j set shelf = null
     where j.id = any(array(
       select r.id from sluice.job r
       where r.shelf = 'paused' and r.kind = any(array(

@@ -88,15 +88,15 @@ language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off
 as $$
 declare
-  live sluice.job_state := (select j.state from sluice.job j where j.id = s.last_job and j.state <> 'failed');
+  live boolean := exists (select from sluice.job j where j.id = s.last_job and j.shelf is distinct from 'failed');
   own_mode text;
   named boolean;
 begin
-  if live is not null and s.overlap = 'forbid' then
+  if live and s.overlap = 'forbid' then
     held := s.last_job;
     return;
   end if;
-  if live is not null and s.overlap = 'replace' then
+  if live and s.overlap = 'replace' then
     perform sluice.cancel(array[s.last_job], format('replaced by the next job of schedule %s', s.name));
   end if;
   select coalesce(s.options ->> 'mode', k.dedupe, case when s.options ? 'key' then 'keep' end),
@@ -112,7 +112,7 @@ begin
                              else '{}' end
                      order by f.fire)
     from unnest(fires, starts) as f(fire, start)), true) m;
-  pools := array(select distinct j.pool from sluice.job j where j.id = any(jobs) and j.state = 'ready');
+  pools := array(select distinct j.pool from sluice.job j where j.id = any(jobs) and sluice.state_of(j.shelf, j.worker) = 'ready');
 end $$;
 
 -- One schedule, one step: enqueues the fires that the leader worked out and moves on to the next, or stores why it cannot. Answers 'stale' and does nothing

@@ -82,8 +82,8 @@ begin
     join sluice.kind k on k.name = b.kind
     cross join lateral (select sluice.lane_of(null, k.lane, e.owner) as lane) l),
   stillborn as (
-    insert into sluice.job (kind, pool, lane, cost, owner, state, shelf, priority, rank, payload, event, max_attempts, created_at, error, fingerprint, trace)
-    select h.kind, h.pool, h.lane, h.cost, h.owner, 'failed', 'failed', h.priority, sluice.rank(at, h.priority, step_ms), h.payload, h.event, h.max_attempts, at,
+    insert into sluice.job (kind, pool, lane, cost, owner, shelf, priority, rank, payload, event, max_attempts, created_at, error, fingerprint, trace)
+    select h.kind, h.pool, h.lane, h.cost, h.owner, 'failed', h.priority, sluice.rank(at, h.priority, step_ms), h.payload, h.event, h.max_attempts, at,
            r.refusal, sluice.error_fingerprint(h.kind, r.refusal), h.trace
     from heard h
     cross join lateral (select jsonb_build_object('code', 'COST_NEVER_FITS', 'message', format('a job of cost %s never fits into lane "%s"', h.cost, h.lane)) as refusal) r

@@ -29,7 +29,7 @@ as $$ select left(md5(jsonb_build_array(kind, error ->> 'code', sluice.mask_erro
 
 -- Live and finished jobs as one. `shelf` and `live` let a list say which of the two it wants in words that indexes understand.
 create view sluice.any_job as
-select j.id, j.kind, j.pool, j.lane, j.owner, j.state, j.priority, j.payload, j.key, j.parent, j.root, j.run, j.event, j.attempt, j.max_attempts, j.crashes, j.worker,
+select j.id, j.kind, j.pool, j.lane, j.owner, sluice.state_of(j.shelf, j.worker) as state, j.priority, j.payload, j.key, j.parent, j.root, j.run, j.event, j.attempt, j.max_attempts, j.crashes, j.worker,
        nullif(j.run_at, 'infinity') as run_at, j.created_at, j.started_at, null::timestamptz as finished_at, j.cancel_at, j.error, j.trace, j.fingerprint, j.shelf, true as live
 from sluice.job j
 union all
@@ -64,8 +64,8 @@ begin
     where j.shelf is null and sluice.queue_of(j.pool, j.lane) > queue order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit 1;
     cut := found and looked >= look;
     exit when not found or cut;
-    select coalesce(array_agg(q.id) filter (where q.state = 'running'), '{}'), count(*) into head, n
-    from (select j.id, j.state from sluice.job j where j.shelf is null and sluice.queue_of(j.pool, j.lane) = queue order by j.rank, j.id
+    select coalesce(array_agg(q.id) filter (where q.worker is not null), '{}'), count(*) into head, n
+    from (select j.id, j.worker from sluice.job j where j.shelf is null and sluice.queue_of(j.pool, j.lane) = queue order by j.rank, j.id
           limit least(case when at_lane = '' then 2000 else 100 end, look - looked)) q;
     ids := ids || head;
     looked := looked + n;

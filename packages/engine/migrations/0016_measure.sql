@@ -31,10 +31,10 @@ begin
                 else greatest(q.running, (select sum((w.running ->> p.pool)::integer) from sluice.worker w)) end as running
     from pools p
     cross join lateral (
-      select count(*) as looked, count(*) filter (where j.state = 'ready') as ready, count(*) filter (where j.state = 'running') as running,
-             max(at_ms - j.rank - j.priority * step_ms) filter (where j.state = 'ready') as oldest_ready_ms,
-             max(at_ms - date_part('epoch', j.started_at) * 1000) filter (where j.state = 'running') as oldest_running_ms
-      from (select j.state, j.rank, j.priority, j.started_at from sluice.job j
+      select count(*) as looked, count(*) filter (where j.worker is null) as ready, count(*) filter (where j.worker is not null) as running,
+             max(at_ms - j.rank - j.priority * step_ms) filter (where j.worker is null) as oldest_ready_ms,
+             max(at_ms - date_part('epoch', j.started_at) * 1000) filter (where j.worker is not null) as oldest_running_ms
+      from (select j.worker, j.rank, j.priority, j.started_at from sluice.job j
             where j.shelf is null and sluice.queue_of(j.pool, j.lane) between sluice.pool_from(p.pool) and sluice.pool_to(p.pool) and j.pool = p.pool
             order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit counted_max) j) q),
   shelved as (

@@ -116,7 +116,7 @@ begin
   return query select 'failed'::sluice.job_state, least(count(*), most)::integer, count(*) > most
                from (select from sluice.job j where j.shelf = 'failed' limit most + 1) x;
   -- Those that are ready and those that run share an index, in the order of claims.
-  return query with queue as materialized (select j.state from sluice.job j where j.shelf is null order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit most + 1)
+  return query with queue as materialized (select sluice.state_of(null, j.worker) as state from sluice.job j where j.shelf is null order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit most + 1)
                select s.state, (count(q.state))::integer, (select count(*) from queue) > most
                from unnest(array['ready', 'running']::sluice.job_state[]) as s(state) left join queue q on q.state = s.state
                group by s.state;
@@ -151,17 +151,17 @@ begin
     select count(*), sum((w.pools -> one ->> 'core')::integer), sum((w.pools -> one ->> 'max')::integer), sum((w.running ->> one)::integer)
     into workers, core, max, running
     from sluice.worker w where w.lease_until > at and w.pools ? one;
-    select count(*) filter (where q.state = 'ready'), count(*) > most into ready, more
-    from (select j.state from sluice.job j where j.shelf is null and sluice.queue_of(j.pool, j.lane) between sluice.pool_from(one) and sluice.pool_to(one) and j.pool = one
+    select count(*) filter (where q.worker is null), count(*) > most into ready, more
+    from (select j.worker from sluice.job j where j.shelf is null and sluice.queue_of(j.pool, j.lane) between sluice.pool_from(one) and sluice.pool_to(one) and j.pool = one
           order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit most + 1) q;
     select h.id, to_timestamp((h.rank + h.priority * step_ms) / 1000.0) into job, since
     from ((select j.id, j.rank, j.priority from sluice.job j
-           where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(one, '') and j.pool = one and j.lane = '' and j.state = 'ready' order by j.rank, j.id limit 1)
+           where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(one, '') and j.pool = one and j.lane = '' and j.worker is null order by j.rank, j.id limit 1)
           union all
           select f.id, f.rank, f.priority
           from (select distinct t.lane from (select t.lane from sluice.turn t where t.pool = one and t.open order by t.served_at, t.id limit 100) t) t
           cross join lateral (select j.id, j.rank, j.priority from sluice.job j
-                              where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(one, t.lane) and j.pool = one and j.lane = t.lane and j.state = 'ready' order by j.rank, j.id limit 1) f) h
+                              where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(one, t.lane) and j.pool = one and j.lane = t.lane and j.worker is null order by j.rank, j.id limit 1) f) h
     order by h.rank + h.priority * step_ms limit 1;
     return next;
   end loop;
@@ -180,5 +180,5 @@ create function sluice.count_orphans(look integer, out jobs integer, out more bo
 language sql stable
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
 as $$
-  select count(*) filter (where q.state = 'running' and not exists (select from sluice.worker w where w.id = q.worker))::integer, count(*) > look
-  from (select j.state, j.worker from sluice.job j where j.shelf is null order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit look + 1) q $$;
+  select count(*) filter (where q.worker is not null and not exists (select from sluice.worker w where w.id = q.worker))::integer, count(*) > look
+  from (select j.worker from sluice.job j where j.shelf is null order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit look + 1) q $$;

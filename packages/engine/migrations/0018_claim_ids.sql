@@ -36,11 +36,11 @@ begin
     -- Most are of the open lane and free to go. What is left is looked at by the rules for all.
     return query
     update sluice.job j
-    set state = 'running', shelf = null, attempt = j.attempt + 1, worker = in_worker, started_at = at, run_at = null,
+    set shelf = null, attempt = j.attempt + 1, worker = in_worker, started_at = at, run_at = null,
         key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end, fence = greatest(j.fence + 1, stamp)
     where j.id = any(array(
       select r.id from sluice.job r
-      where r.id = any(ids) and r.lane = '' and r.pool = in_pool and (r.state = 'ready' or (r.state = 'scheduled' and r.run_at <= at)) and r.crashes < 2
+      where r.id = any(ids) and r.lane = '' and r.pool = in_pool and r.worker is null and (r.shelf is null or (r.shelf = 'scheduled' and r.run_at <= at)) and r.crashes < 2
         and r.kind <> all(paused) and r.kind <> all(unknown_kinds)
       for update skip locked))
     returning null::text, null::double precision, j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root,
@@ -48,7 +48,7 @@ begin
     get diagnostics got = row_count;
     if got > 0 then
       ids := array(select u.id from unnest(ids) as u(id)
-                   where not exists (select from sluice.job j where j.id = u.id and j.worker = in_worker and j.state = 'running' and j.started_at = at));
+                   where not exists (select from sluice.job j where j.id = u.id and j.worker = in_worker and j.started_at = at));
     end if;
     if ids = '{}' then
       perform set_config('synchronous_commit', 'off', true);
@@ -58,11 +58,11 @@ begin
   if owned and not closed then
     moved := sluice.into_own_lanes(array(
       select r.id from sluice.job r
-      where r.id = any(ids) and r.state = 'ready' and r.pool = in_pool and r.lane = '' and exists (select from sluice.owner o where o.name = r.owner)));
+      where r.id = any(ids) and sluice.state_of(r.shelf, r.worker) = 'ready' and r.pool = in_pool and r.lane = '' and exists (select from sluice.owner o where o.name = r.owner)));
     if moved is not null then perform sluice.wake(sluice.line_up(moved), null); end if;
   end if;
   if not closed then
-    select array_agg(distinct j.lane) into keys from sluice.job j where j.id = any(ids) and j.lane <> '' and j.pool = in_pool and j.state in ('ready', 'scheduled');
+    select array_agg(distinct j.lane) into keys from sluice.job j where j.id = any(ids) and j.lane <> '' and j.pool = in_pool and j.worker is null and (j.shelf is null or j.shelf = 'scheduled');
   end if;
   if keys is null then
     perform set_config('synchronous_commit', 'off', true);
@@ -92,7 +92,7 @@ begin
   found as materialized (
     select j.id, j.lane, j.cost, j.rank, j.owner
     from sluice.job j
-    where j.id = any(ids) and j.pool = in_pool and (j.state = 'ready' or (j.state = 'scheduled' and j.run_at <= at)) and j.crashes < 2
+    where j.id = any(ids) and j.pool = in_pool and j.worker is null and (j.shelf is null or (j.shelf = 'scheduled' and j.run_at <= at)) and j.crashes < 2
       and not closed and j.kind <> all(paused) and j.kind <> all(unknown_kinds) and (j.lane = '' or j.lane in (select d.key from door d))
     for update skip locked),
   queued as materialized (
@@ -118,12 +118,12 @@ begin
       on g.lane = d.key
     left join lateral (
       select j.rank, j.cost from sluice.job j
-      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.state = 'ready' and j.crashes < 2
+      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.worker is null and j.crashes < 2
         and j.id <> all(coalesce(g.ids, '{}'))
       order by j.rank, j.id limit 1) m on true),
   started as (
     update sluice.job j
-    set state = 'running', shelf = null, attempt = j.attempt + 1, worker = in_worker, started_at = at, run_at = null,
+    set shelf = null, attempt = j.attempt + 1, worker = in_worker, started_at = at, run_at = null,
         key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end, fence = greatest(j.fence + 1, stamp)
     where j.id = any(array(select id from taken))
     returning null::text, null::double precision, j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root,
@@ -141,9 +141,9 @@ begin
   next as (insert into sluice.turn (pool, lane, open, low, served_at) select in_pool, key, not filled, more, at from left_over where more is not null)
   select * from started
   union all
-  select case when j.id is null or j.pool <> in_pool or j.state = 'failed' or j.run_at = 'infinity' then 'gone'
-              when j.state = 'running' then 'running'
-              when closed or j.state = 'paused' or j.kind = any(paused) then 'paused'
+  select case when j.id is null or j.pool <> in_pool or j.shelf = 'failed' or j.run_at = 'infinity' then 'gone'
+              when j.worker is not null then 'running'
+              when closed or j.shelf = 'paused' or j.kind = any(paused) then 'paused'
               when j.run_at > at then 'early'
               when j.crashes >= 2 then 'suspect'
               when j.kind = any(unknown_kinds) then 'unknown'
@@ -171,7 +171,7 @@ begin
   return query
   select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost, extract(epoch from j.run_at - sluice.now())::double precision * 1000
   from sluice.job j
-  where j.id = any(ids) and (j.state = 'ready' or (j.state = 'scheduled' and j.run_at < 'infinity')) and j.crashes < 2;
+  where j.id = any(ids) and j.worker is null and (j.shelf is null or (j.shelf = 'scheduled' and j.run_at < 'infinity')) and j.crashes < 2;
 end $$;
 
 -- Those at the front of a pool's open lane, and of its lanes that are open, longest waiting first.
@@ -186,7 +186,7 @@ begin
   return query
   select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost, null::double precision
   from sluice.job j
-  where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, '') and j.state = 'ready' and j.pool = in_pool and j.lane = '' and j.crashes < 2
+  where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, '') and j.worker is null and j.pool = in_pool and j.lane = '' and j.crashes < 2
     and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
   order by j.rank, j.id
   limit batch;
@@ -198,7 +198,7 @@ begin
   cross join lateral (
     select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost
     from sluice.job j
-    where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, t.lane) and j.state = 'ready' and j.pool = in_pool and j.lane = t.lane and j.rank >= t.low and j.crashes < 2
+    where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, t.lane) and j.worker is null and j.pool = in_pool and j.lane = t.lane and j.rank >= t.low and j.crashes < 2
       and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
       and (j.owner is null or j.owner = l.owner or not exists (select from sluice.owner o where o.name = j.owner and sluice.owner_closed(o, at)))
     order by j.rank, j.id
@@ -217,7 +217,7 @@ begin
   cross join lateral (
     select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost
     from sluice.job j
-    where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, k.key) and j.state = 'ready' and j.pool = in_pool and j.lane = k.key and j.crashes < 2
+    where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, k.key) and j.worker is null and j.pool = in_pool and j.lane = k.key and j.crashes < 2
       and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
     order by j.rank, j.id
     limit lane_batch) j;

@@ -20,7 +20,7 @@ language sql stable
   set enable_seqscan = off set enable_bitmapscan = off
 as $$
   select j.id from sluice.job j
-  where j.handed = in_worker and j.created_at > since and j.worker = in_worker and j.state = 'running' and j.started_at = j.created_at $$;
+  where j.handed = in_worker and j.created_at > since and j.worker = in_worker and j.started_at = j.created_at $$;
 
 -- A lone job, born as the claim of an idle process. Answers nothing when there is none, or when the job or its kind is not plain; then it goes the usual way.
 create function sluice.enqueue_handed(in_kind text, in_payload jsonb, in_trace text) returns bigint
@@ -42,14 +42,14 @@ begin
   from sluice.worker w
   where w.id = (select c.id from (select c.id, c.channel from sluice.worker c where in_kind = any(c.takes) and c.lease_until > at limit 8) c
                 where not (pg_try_advisory_lock_shared(1936487785, hashtext(c.channel)) and pg_advisory_unlock_shared(1936487785, hashtext(c.channel)))
-                  and not exists (select from sluice.job j where j.handed = c.id and j.created_at > at - interval '5 s' and j.worker = c.id and j.state = 'running'
+                  and not exists (select from sluice.job j where j.handed = c.id and j.created_at > at - interval '5 s' and j.worker = c.id
                                                              and j.started_at = j.created_at)
                 limit 1)
   for key share skip locked;
   if taker is null then return null; end if;
   at := sluice.now();      -- behind the lock: the fence of what an audit has not seen is above its own
-  insert into sluice.job as j (kind, pool, cost, state, priority, rank, payload, key, max_attempts, created_at, trace, worker, handed, attempt, started_at, fence)
-  select in_kind, k.pool, k.cost, 'running', k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
+  insert into sluice.job as j (kind, pool, cost, priority, rank, payload, key, max_attempts, created_at, trace, worker, handed, attempt, started_at, fence)
+  select in_kind, k.pool, k.cost, k.priority, sluice.rank(at, k.priority, s.priority_step_ms), in_payload,
          case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, body) end, k.max_attempts, at, in_trace, taker, taker, 1, at, date_part('epoch', at) * 1000000
   from sluice.kind k, sluice.setting s
   where k.name = in_kind and k.unique_for is null and k.lane is null and k.asks = '{}' and coalesce(k.dedupe, 'keep') = 'keep'

@@ -83,7 +83,7 @@ test('[O-07] jobs of a process that is gone are told as rescued, with their ids'
   const { id } = await engine.enqueue(job({}))
   await client.query(`
     insert into sluice.worker (id, name, lease_until) values (999, 'gone:1', '-infinity');
-    update sluice.job set state = 'running', worker = 999, attempt = 1, fence = 5`)
+    update sluice.job set worker = 999, attempt = 1, fence = 5`)
   await engine.start()
   const [rescued] = await eventually(() => of(facts, 'job.rescued').length > 0 && of(facts, 'job.rescued'))
   expect(rescued).toEqual({ type: 'job.rescued', rescued: 1, failed: 0, jobs: [id], workers: ['gone:1'] })

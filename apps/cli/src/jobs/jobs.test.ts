@@ -59,7 +59,8 @@ describe('[O-06] sluice jobs enqueue', () => {
     await engines({ kinds: [report], pools: {} }).enqueue(report({}))
     // The worker meets the kind once, and leaves it alone from then on.
     await eventually(
-      async () => (await client.query(`select from sluice.job where fence > 0 and state = 'ready'`)).rows.length === 1,
+      async () =>
+        (await client.query(`select from sluice.job where fence > 0 and shelf is null and worker is null`)).rows.length === 1,
     )
     expect(await sluice(['jobs', 'enqueue', 'sluice.ping'])).toMatchObject({ code: 0, err: '' })
     expect(await sluice(['jobs', 'enqueue', 'sluice.ping', '--pool', 'ligth'])).toMatchObject({
@@ -81,10 +82,12 @@ describe('[O-06] sluice jobs enqueue', () => {
   test('[O-06] an interrupted wait leaves with 130 and the job goes on', async ({ start, works, client }) => {
     await works()
     const waiting = start(['jobs', 'enqueue', 'sluice.ping', '-p', '{"takeMs":600000}', '-w'])
-    await eventually(async () => (await client.query(`select from sluice.job where state = 'running'`)).rows.length === 1)
+    await eventually(async () => (await client.query(`select from sluice.job where worker is not null`)).rows.length === 1)
     waiting.signal('SIGINT')
     expect(await waiting.ended).toMatchObject({ code: 130, out: '', err: expect.stringContaining('goes on without you') })
-    expect((await client.query(`select state, cancel_at from sluice.job`)).rows).toEqual([{ state: 'running', cancel_at: null }])
+    expect((await client.query(`select sluice.state_of(shelf, worker) as state, cancel_at from sluice.job`)).rows).toEqual([
+      { state: 'running', cancel_at: null },
+    ])
   })
 
   test('[O-06] takes the payload from the command, a file or standard input', async ({ folder, sluice, works, client }) => {
@@ -105,7 +108,9 @@ describe('[O-06] sluice jobs enqueue', () => {
       ),
     )
     expect(said.code).toBe(0)
-    const { rows } = await client.query(`select owner, lane, cost, key, priority, max_attempts, pool, state from sluice.job`)
+    const { rows } = await client.query(
+      `select owner, lane, cost, key, priority, max_attempts, pool, sluice.state_of(shelf, worker) as state from sluice.job`,
+    )
     expect(rows).toMatchObject([
       { owner: 'acme', lane: 'mail:acme', cost: 3, priority: -5, max_attempts: 9, pool: 'heavy', state: 'scheduled' },
     ])
@@ -218,7 +223,7 @@ describe('[O-06] sluice jobs', () => {
     const engine = await works()
     await engine.enqueueMany(Array.from({ length: 1_200 }, () => broken({})))
     const failed = async (): Promise<number> =>
-      Number((await client.query(`select count(*) from sluice.job where state = 'failed'`)).rows[0].count)
+      Number((await client.query(`select count(*) from sluice.job where shelf = 'failed'`)).rows[0].count)
     await eventually(async () => (await failed()) === 1_200)
     await engine.stop()
     const groups = JSON.parse((await sluice(['jobs', 'dead', '--json'])).out).items

@@ -178,7 +178,7 @@ describe('[O-01] roles', () => {
     await first.ready()
     await sluice(['jobs', 'enqueue', 'held'])
     const running = async (): Promise<boolean> =>
-      (await client.query(`select from sluice.job where state = 'running'`)).rows.length > 0
+      (await client.query(`select from sluice.job where worker is not null`)).rows.length > 0
     await eventually(running)
     first.signal('SIGTERM')
     await eventually(() => first.err.includes('One job may end within 30s'))

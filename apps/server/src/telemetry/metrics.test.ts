@@ -52,10 +52,10 @@ test('[O-07] gauges tell how things stand: ready, delayed, retrying, closed lane
   await engine.lanes.hold('api', new Date(Date.now() + 60_000))
   await client.query(`
     update sluice.lane set shut = true, opens_at = hold_until where key = 'api';
-    update sluice.job set attempt = 1 where id = (select max(id) from sluice.job where state = 'scheduled');
+    update sluice.job set attempt = 1 where id = (select max(id) from sluice.job where shelf = 'scheduled');
     update sluice.job set rank = rank - 90000 where id = (select min(id) from sluice.job);
     insert into sluice.worker (id, name, lease_until) values (7, 'a:1', 'infinity'), (8, 'b:1', '-infinity');
-    update sluice.job set state = 'running', worker = 7, started_at = sluice.now() - interval '11 min' where id = 2`)
+    update sluice.job set worker = 7, started_at = sluice.now() - interval '11 min' where id = 2`)
   const values = read((await telemetry.metrics(engine)).text)
   expect(values.get('sluice_jobs{pool="light",state="ready"}')).toBe(3)
   expect(values.get('sluice_jobs{pool="light",state="running"}')).toBe(1)

@@ -91,7 +91,7 @@ async function findWaiting(engine: Engine, run: number): Promise<Waiting[]> {
   const { rows } = await engine.query<Waiting>(sql`
     select sluice.now() as now, j.lane, count(*)::integer as jobs, sum(j.cost)::integer as units
     from sluice.job j
-    where j.run = ${run} and j.state <> 'failed'
+    where j.run = ${run} and j.shelf is distinct from 'failed'
     group by j.lane
     order by j.lane`)
   return rows

@@ -28,7 +28,7 @@ function listener(name: string, on = [closed], run: (context: JobContext<{ id: n
 }
 
 const idle = (client: pg.Client) =>
-  eventually(async () => (await client.query(`select from sluice.job where state <> 'failed'`)).rowCount === 0)
+  eventually(async () => (await client.query(`select from sluice.job where shelf is distinct from 'failed'`)).rowCount === 0)
 
 const subscriptions = async (client: pg.Client): Promise<string[]> => {
   const { rows } = await client.query(`select event || ' > ' || kind as line from sluice.subscription order by 1`)
@@ -163,7 +163,7 @@ test('[E-17] jobs of a paused subscriber wait for it, and rules of its kind hold
   await engine.publish(closed({ id: 1 }))
   await engine.publish(closed({ id: 2 }))
   const { rows } = await client.query(
-    'select state, pool, priority, max_attempts, event::int, parent, root, run from sluice.job order by id',
+    'select sluice.state_of(shelf, worker) as state, pool, priority, max_attempts, event::int, parent, root, run from sluice.job order by id',
   )
   const alike = { state: 'paused', pool: 'heavy', priority: 7, max_attempts: 1, parent: null, root: null, run: null }
   expect(rows).toEqual([

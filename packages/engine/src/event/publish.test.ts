@@ -19,7 +19,7 @@ import { runCanceled, runCompleted, runEnding, runFailed } from './run-events.ts
 const told = defineEvent('told', { payload: z.object({ n: z.number() }) })
 
 const idle = (client: pg.Client) =>
-  eventually(async () => (await client.query(`select from sluice.job where state <> 'failed'`)).rowCount === 0)
+  eventually(async () => (await client.query(`select from sluice.job where shelf is distinct from 'failed'`)).rowCount === 0)
 
 test('[E-17] [E-09] what a handler publishes is all or nothing with its write and its end', async ({ engines, client }) => {
   await client.query('create table note (n int unique deferrable initially deferred)') // a clash shows at the commit, after the publishing

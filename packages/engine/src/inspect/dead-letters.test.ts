@@ -14,7 +14,7 @@ const mail = defineKind('mail', {
 const push = defineKind('push', { payload: z.object({ text: z.string() }), run: ({ payload }) => fail(new Error(payload.text)) })
 
 const idle = (client: pg.Client) =>
-  eventually(async () => (await client.query(`select from sluice.job where state <> 'failed'`)).rowCount === 0)
+  eventually(async () => (await client.query(`select from sluice.job where shelf is distinct from 'failed'`)).rowCount === 0)
 
 describe('errors that are alike', () => {
   test.for([
@@ -98,7 +98,7 @@ test('[O-05] a job that kills its processes is in a group as well', async ({ eng
   const { id } = await engine.enqueue(mail({ text: 'no user 1' }))
   await client.query(`
     insert into sluice.worker (id, name, lease_until) values (7, 'dead', '-infinity');
-    update sluice.job set state = 'running', worker = 7, crashes = 2;
+    update sluice.job set worker = 7, crashes = 2;
     update sluice.leader set term = 1, worker = 8, until = 'infinity';
     select sluice.rescue(1, 3, true)`)
   const [group] = (await engine.inspect.deadLetters()).items
@@ -109,8 +109,8 @@ test('[O-05] the count of a group is bounded and says so', async ({ engines, cli
   const { inspect } = engines()
   await inspect.deadLetters()
   await client.query(
-    `insert into sluice.job (kind, pool, state, shelf, rank, payload, max_attempts, created_at, error, fingerprint)
-     select 'mail', 'light', 'failed', 'failed', n, '{}', 5, '2026-01-01'::timestamptz + n * interval '1 s', error, sluice.error_fingerprint('mail', error)
+    `insert into sluice.job (kind, pool, shelf, rank, payload, max_attempts, created_at, error, fingerprint)
+     select 'mail', 'light', 'failed', n, '{}', 5, '2026-01-01'::timestamptz + n * interval '1 s', error, sluice.error_fingerprint('mail', error)
      from generate_series(1, 10100) n, jsonb_build_object('message', 'no user ' || n) error`,
   )
   const { items, looked } = await inspect.deadLetters()
@@ -149,8 +149,8 @@ test('[O-03] bulk: `max` bounds it, and the answer says where to go on', async (
   const engine = engines({ kinds: [note] })
   await engine.migrate()
   await client.query(
-    `insert into sluice.job (kind, pool, state, rank, payload, max_attempts, created_at)
-     select 'note', 'light', 'ready', n, '{}', 5, now() from generate_series(1, 1300) n`,
+    `insert into sluice.job (kind, pool, rank, payload, max_attempts, created_at)
+     select 'note', 'light', n, '{}', 5, now() from generate_series(1, 1300) n`,
   )
   const first = await engine.inspect.bulk('cancel', { kind: 'note' }, { max: 1_200 })
   expect(first).toMatchObject({ matched: 1_200, changed: 1_200, answers: { canceled: 1_200 }, more: true })

@@ -28,7 +28,7 @@ async function walk<T>(list: (page: Page) => Promise<Listed<T>>, limit: number):
 /** Jobs as they lie in the tables, without an engine that would run them. */
 async function store(client: pg.Client, table: 'job' | 'job_ledger', rows: string): Promise<void> {
   const columns = {
-    job: 'id, kind, pool, lane, owner, state, payload, parent, root, run, rank, max_attempts, created_at, run_at, worker, error, shelf',
+    job: 'id, kind, pool, lane, owner, payload, parent, root, run, rank, max_attempts, created_at, run_at, worker, error, shelf',
     job_ledger:
       'id, kind, pool, lane, owner, state, payload, parent, root, run, priority, attempt, created_at, fence, finished_at, worker, error',
   }[table]
@@ -36,7 +36,7 @@ async function store(client: pg.Client, table: 'job' | 'job_ledger', rows: strin
 }
 
 const live = (from: number, to: number, { state = 'ready', kind = 'note', owner = 'null', payload = `'{}'` } = {}): string =>
-  `select n, '${kind}', 'light', '', ${owner}, '${state}', ${payload}, null, null, null, n, 5, now(), ${state === 'scheduled' ? 'now()' : 'null'}, null, null, sluice.shelf_of('${state}')
+  `select n, '${kind}', 'light', '', ${owner}, ${payload}, null, null, null, n, 5, now(), ${state === 'scheduled' ? 'now()' : 'null'}, null, null, ${state === 'ready' ? 'null' : `'${state}'`}
    from generate_series(${from}, ${to}) n`
 
 const ended = (from: number, to: number, { state = 'succeeded', kind = 'note' } = {}): string =>
@@ -46,7 +46,9 @@ test('[O-03] live and finished jobs are one list, newest first, each once', asyn
   const engine = engines({ kinds: [note, bad] })
   await engine.start()
   await engine.enqueueMany([note({ n: 1 }), bad({ n: 2 }), note({ n: 3 })])
-  await eventually(async () => (await client.query(`select from sluice.job where state <> 'failed'`)).rowCount === 0)
+  await eventually(
+    async () => (await client.query(`select from sluice.job where shelf is distinct from 'failed'`)).rowCount === 0,
+  )
   const late = await engine.enqueue(note({ n: 4 }, { delay: '1h' }))
   const { items, next } = await engine.inspect.jobs()
   expect(items.map(({ kind, state }) => [kind, state])).toEqual([
@@ -123,7 +125,7 @@ test('[O-03] what runs is found among any number that are ready, in the open lan
   await inspect.jobs()
   await store(client, 'job', live(1, 20_000))
   await client.query(
-    `update sluice.job set state = 'running', worker = 1, lane = case when id > 2 then 'l' || id else '' end where id <= 4 or id in (1999, 2000)`,
+    `update sluice.job set worker = 1, lane = case when id > 2 then 'l' || id else '' end where id <= 4 or id in (1999, 2000)`,
   )
   const { items, next, looked } = await inspect.jobs({ state: 'running' })
   expect([items.map(({ id }) => id), next]).toEqual([[2000, 1999, 4, 3, 2, 1], undefined])
@@ -176,9 +178,9 @@ test('[O-03] a tree and a run give all of their jobs, live and finished, and nob
      values ${finished(1, 'null', '7')}, ${finished(2, '1', '7')}, ${finished(3, '1', '7')}, ${finished(4, '2', 'null')}, ${finished(20, 'null', '7')}`,
   )
   await client.query(
-    `insert into sluice.job (${columns}, rank, max_attempts, created_at)
-     values (5, 'note', 'light', '', null, 'ready', '{}', 1, 1, 7, 5, 5, now()), (6, 'note', 'light', '', null, 'ready', '{}', 1, 1, null, 6, 5, now()),
-            (21, 'note', 'light', '', null, 'ready', '{}', 20, 20, 7, 6, 5, now())`,
+    `insert into sluice.job (${columns.replace(' state,', '')}, rank, max_attempts, created_at)
+     values (5, 'note', 'light', '', null, '{}', 1, 1, 7, 5, 5, now()), (6, 'note', 'light', '', null, '{}', 1, 1, null, 6, 5, now()),
+            (21, 'note', 'light', '', null, '{}', 20, 20, 7, 6, 5, now())`,
   )
   expect(ids(await inspect.jobs({ tree: 1 }))).toEqual([6, 5, 3, 2, 1])
   expect(ids(await inspect.jobs({ run: 7 }))).toEqual([21, 20, 5, 3, 2, 1])

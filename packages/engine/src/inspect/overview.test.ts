@@ -33,7 +33,7 @@ test('[O-06] the overview tells what waits, runs and failed, who works and what 
   const engine = engines({ kinds: [note, bad, slow, heavy], pools: { light: { core: 2, max: 4 } } })
   await engine.start()
   await engine.enqueue(bad({}))
-  await eventually(async () => (await client.query(`select from sluice.job where state = 'failed'`)).rowCount === 1)
+  await eventually(async () => (await client.query(`select from sluice.job where shelf = 'failed'`)).rowCount === 1)
   await engine.enqueue(slow({}))
   await eventually(() => engine.status().running === 1)
   const first = await engine.enqueue(heavy({ n: 1 }))
@@ -87,9 +87,9 @@ test('[O-06] counts end at their limit and say so', async ({ engines, client }) 
   const { inspect } = engines()
   await inspect.overview()
   await client.query(
-    `insert into sluice.job (kind, pool, state, shelf, rank, payload, max_attempts, created_at, run_at)
-     select 'note', 'light', s, sluice.shelf_of(s), n, '{}', 5, now(), now()
-     from generate_series(1, 10100) n, unnest('{ready,scheduled,failed,paused}'::sluice.job_state[]) s`,
+    `insert into sluice.job (kind, pool, shelf, rank, payload, max_attempts, created_at, run_at)
+     select 'note', 'light', s, n, '{}', 5, now(), now()
+     from generate_series(1, 10100) n, unnest('{null,scheduled,failed,paused}'::sluice.job_state[]) s`,
   )
   const { jobs } = await inspect.overview()
   const many = { count: 10_000, more: true }
@@ -120,7 +120,7 @@ test('[O-06] health: a clock that is wrong, a snapshot that is held, workers tha
   await engine.migrate()
   await client.query(
     `insert into sluice.worker (id, name, lease_until) values (7, 'gone', now() - interval '1 h');
-     insert into sluice.job (kind, pool, state, rank, payload, max_attempts, created_at, worker) values ('note', 'light', 'running', 1, '{}', 5, now(), 99)`,
+     insert into sluice.job (kind, pool, rank, payload, max_attempts, created_at, worker) values ('note', 'light', 1, '{}', 5, now(), 99)`,
   )
   const holder = new pg.Client({ connectionString: database.url, application_name: 'a long report' })
   await holder.connect()

@@ -114,7 +114,7 @@ test('[O-05] the progress of a run counts its jobs by kind and state', async ({ 
   await engine.pause({ scope: 'kind', name: 'leaf' })
   const { id } = await engine.runs.start(grow({}))
   await eventually(
-    async () => (await client.query(`select from sluice.job where kind = 'leaf' and state = 'paused'`)).rowCount === 4,
+    async () => (await client.query(`select from sluice.job where kind = 'leaf' and shelf = 'paused'`)).rowCount === 4,
   )
   const half = await engine.inspect.runProgress(id)
   expect(half).toMatchObject({

@@ -32,11 +32,11 @@ test('[E-05] keep: while a job is scheduled, ready, paused or running, a second 
   const { id, created } = await engine.enqueue(mail({ first: true }, { key: 'ann', delay: '1h' }))
   expect(created).toBe(true)
   expect(await again()).toEqual({ id, created: false })
-  for (const state of ['ready', 'paused']) {
-    await client.query(`update sluice.job set state = $1, shelf = sluice.shelf_of($1), run_at = null`, [state])
+  for (const shelf of [null, 'paused']) {
+    await client.query(`update sluice.job set shelf = $1, run_at = null`, [shelf])
     expect(await again()).toEqual({ id, created: false })
   }
-  await client.query(`update sluice.job set state = 'ready', shelf = null`)
+  await client.query(`update sluice.job set shelf = null`)
   const held = await claim(client)
   expect(await again()).toEqual({ id, created: false })
   expect(await engine.find(id)).toMatchObject({ state: 'running', payload: { first: true } })

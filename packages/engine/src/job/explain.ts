@@ -40,7 +40,7 @@ async function look(on: Executor, job: Job): Promise<Surroundings> {
            (select count(*)::int from (
               select from sluice.job a, sluice.job me
               where me.id = ${job.id} and a.shelf is null and sluice.queue_of(a.pool, a.lane) = sluice.queue_of(me.pool, me.lane)
-                and a.state = 'ready' and a.pool = me.pool and a.lane = me.lane and (a.rank, a.id) < (me.rank, me.id)
+                and a.worker is null and a.pool = me.pool and a.lane = me.lane and (a.rank, a.id) < (me.rank, me.id)
               limit ${aheadMax}) x) as ahead`)
   return rows[0] as Surroundings
 }

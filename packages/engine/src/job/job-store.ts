@@ -47,7 +47,7 @@ export interface Attempt {
 }
 
 const liveJobs: Sql = sql`
-  select id, kind, pool, lane, owner, state, priority, payload, key, parent, root, run, event, attempt, max_attempts as "maxAttempts", crashes, worker,
+  select id, kind, pool, lane, owner, sluice.state_of(shelf, worker) as state, priority, payload, key, parent, root, run, event, attempt, max_attempts as "maxAttempts", crashes, worker,
          nullif(run_at, 'infinity') as "runAt", created_at as "createdAt", started_at as "startedAt", null::timestamptz as "finishedAt", cancel_at as "cancelRequestedAt", error, trace
   from sluice.job`
 
@@ -74,7 +74,7 @@ export async function listAttempts(on: Executor, id: number): Promise<Attempt[]>
   const { rows } = await on.query<Attempt>(sql`
     select attempt, worker, started_at as "startedAt", ended_at as "endedAt", outcome, error from sluice.attempt where job = ${id}
     union all
-    select attempt, worker, started_at, null, 'running', null from sluice.job where id = ${id} and state = 'running'
+    select attempt, worker, started_at, null, 'running', null from sluice.job where id = ${id} and worker is not null
     union all
     select attempt, worker, started_at, finished_at, state::text, error from sluice.job_ledger
     where id = ${id} and state in ('succeeded', 'canceled') and worker is not null

@@ -331,7 +331,7 @@ test('[E-05] [Q-03] jobs live, die and stand in for each other as a few lines of
 
 async function shown(client: pg.Client) {
   const jobs = await client.query(`
-    select id::int, kind, (payload -> 'n')::int as n, state, priority, rank::float8, key, after_key as after, attempt, crashes,
+    select id::int, kind, (payload -> 'n')::int as n, sluice.state_of(shelf, worker) as state, priority, rank::float8, key, after_key as after, attempt, crashes,
            extract(epoch from run_at)::float8 * 1000 as "runAt", cancel_at is not null as canceling
     from sluice.job order by id`)
   const ended = await client.query('select id, state from sluice.job_ledger')
@@ -364,10 +364,11 @@ async function watchMoves(client: pg.Client): Promise<void> {
   await client.query(`
     create table test_move ("from" text, "to" text);
     create function test_note() returns trigger language plpgsql as $$
+      declare
+        was text := sluice.state_of(old.shelf, old.worker);
+        is_now text := sluice.state_of(new.shelf, new.worker);
       begin
-        if tg_op = 'UPDATE' then
-          if old.state <> new.state then insert into test_move values (old.state, new.state); end if;
-        end if;
+        if was <> is_now then insert into test_move values (was, is_now); end if;
         return null;
       end $$;
     create trigger test_note after update on sluice.job for each row execute function test_note()`)

@@ -31,16 +31,14 @@ test('every state can be reached, and from each live one the job can come to an 
 })
 
 test.for<[what: string, change: string, code?: string]>([
-  ['a finished job in the table of live ones', `state = 'succeeded', shelf = 'succeeded'`],
-  ['a canceled job in the table of live ones', `state = 'canceled', shelf = 'canceled'`],
-  ['a running job without a worker', `state = 'running'`],
-  ['a worker on a job that is ready', `worker = 1`],
-  ['a worker on a job that is paused', `state = 'paused', shelf = 'paused', worker = 1`],
-  ['a scheduled job without a time', `state = 'scheduled', shelf = 'scheduled'`],
-  ['a ready job on a shelf, where no claim would find it', `shelf = 'paused'`],
-  ['a job of the queue that is not ready', `state = 'scheduled', run_at = now()`],
+  ['a finished job in the table of live ones', `shelf = 'succeeded'`],
+  ['a canceled job in the table of live ones', `shelf = 'canceled'`],
+  ['a worker on a job that is paused', `shelf = 'paused', worker = 1`],
+  ['a worker on a job that failed', `shelf = 'failed', worker = 1`],
+  ['a worker on a job that is scheduled', `shelf = 'scheduled', run_at = now(), worker = 1`],
+  ['a scheduled job without a time', `shelf = 'scheduled'`],
   ['a ready job on a shelf of that name', `shelf = 'ready'`],
-  ['a running job on a shelf', `state = 'running', shelf = 'running', worker = 1`],
+  ['a running job on a shelf', `shelf = 'running'`],
   ['a key without a rule', `key = 'k', key_rule = null`, '23502'],
   ['a key with a rule that nobody knows', `key = 'k', key_rule = 'sometimes'`, '22P02'],
 ])('[E-01] the table refuses %s', async ([, change, code = '23514'], { client }) => {
@@ -48,6 +46,25 @@ test.for<[what: string, change: string, code?: string]>([
     insert into sluice.kind (name) values ('x');
     select sluice.enqueue('x')`)
   await expect(client.query(`update sluice.job set ${change}`)).rejects.toMatchObject({ code })
+})
+
+test.for<[change: string, state: string]>([
+  ['worker = null', 'ready'],
+  ['worker = 1', 'running'],
+  [`shelf = 'scheduled', run_at = now()`, 'scheduled'],
+  [`shelf = 'paused'`, 'paused'],
+  [`shelf = 'failed'`, 'failed'],
+])('[E-01] a live job with %s is %s, whoever looks', async ([change, state], { client, engines }) => {
+  const engine = engines()
+  await engine.migrate()
+  const { rows } = await client
+    .query<{ id: string }>(`
+    insert into sluice.kind (name) values ('x');
+    insert into sluice.job (kind, pool, rank, payload, max_attempts, created_at) values ('x', 'light', 1, '{}', 5, now());
+    update sluice.job set ${change} returning id`)
+    .then((results) => (results as unknown as (typeof results)[]).at(-1)!)
+  expect(await engine.find(Number(rows[0]!.id))).toMatchObject({ state })
+  expect((await engine.inspect.jobs({})).items).toMatchObject([{ state }])
 })
 
 test('[E-01] the ledger refuses jobs that are not finished', async ({ client }) => {

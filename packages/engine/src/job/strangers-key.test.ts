@@ -60,7 +60,7 @@ test('[E-05] [E-21] a follower whose key a stranger is taking keeps neither othe
   // Two that waited for the end of another, and that its settle has missed.
   const [met, free] = await engine.enqueueMany([sync({ n: 1 }), sync({ n: 2 })])
   await client.query(
-    `update sluice.job set after_key = key, key = null, state = 'scheduled', shelf = 'scheduled', run_at = 'infinity' where kind = 'sync'`,
+    `update sluice.job set after_key = key, key = null, shelf = 'scheduled', run_at = 'infinity' where kind = 'sync'`,
   )
   await engine.enqueue(sync({ n: 1 }), { client: stranger })
 

@@ -139,7 +139,7 @@ test('[E-12] the cap of an owner spans all of its lanes and its jobs without a l
   await engine.start()
   await eventually(() => open.length === 2)
   await eventually(async () => {
-    const { rows } = await client.query(`select count(*)::int as n from sluice.job where state = 'running'`)
+    const { rows } = await client.query(`select count(*)::int as n from sluice.job where worker is not null`)
     most = Math.max(most, rows[0].n)
     open.shift()?.end()
     return ran() === 18
@@ -285,7 +285,7 @@ test('[E-12] closed lanes in front of an open one do not hold it up, and their j
   await eventually(() => open.length === 1)
   expect(open[0]?.lane).toBe('open')
   const { rows } = await client.query(
-    `select count(*)::int as n from sluice.job where lane like 'closed:%' and state = 'ready' and attempt = 0`,
+    `select count(*)::int as n from sluice.job where lane like 'closed:%' and shelf is null and worker is null and attempt = 0`,
   )
   expect(rows[0].n).toBe(100)
   letGo()

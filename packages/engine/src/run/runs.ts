@@ -146,7 +146,7 @@ export class Runs {
   async retryFailed(id: number): Promise<number> {
     const on = await this.#on()
     const { rows } = await on.query<{ id: number }>(
-      sql`select id from sluice.job where run = ${id} and state = 'failed' order by id`,
+      sql`select id from sluice.job where run = ${id} and shelf = 'failed' order by id`,
     )
     const answers = await retryJobs(
       on,

@@ -28,7 +28,9 @@ test('[E-18] nothing before its time; at its time one job with its payload and o
   await scene.turnTo('2026-05-01T15:05Z')
   expect(await scene.fire()).toMatchObject({ fired: 1, nextMs: Date.parse('2026-05-02T15:05Z') })
   expect(await scene.fire()).toMatchObject({ fired: 0 })
-  const { rows } = await client.query('select kind, payload, owner, priority, state, key from sluice.job')
+  const { rows } = await client.query(
+    'select kind, payload, owner, priority, sluice.state_of(shelf, worker) as state, key from sluice.job',
+  )
   expect(rows).toEqual([
     {
       kind: 'report',
@@ -214,7 +216,7 @@ test('[E-18] jitter moves each job by an amount that its name and time decide', 
     await scene.fire()
   }
   const { rows } = await client.query<{ late: number }>(`
-    select extract(epoch from run_at - substring(key from '@(.*)$')::timestamptz)::float8 as late from sluice.job where state = 'scheduled' order by id`)
+    select extract(epoch from run_at - substring(key from '@(.*)$')::timestamptz)::float8 as late from sluice.job where shelf = 'scheduled' order by id`)
   expect(rows).toHaveLength(6)
   expect(new Set(rows.map(({ late }) => late)).size).toBe(6)
   for (const { late } of rows) expect(late > 0 && late < 600).toBe(true)

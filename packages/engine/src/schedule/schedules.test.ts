@@ -79,17 +79,13 @@ test('[E-18] overlap forbid skips a fire while the last job is live', async ({ s
 })
 
 test.for(['running', 'scheduled', 'paused'])('[E-18] a job that is %s is live', async (state, { scene, client }) => {
-  const worker = state === 'running' ? 1 : null
-  const hold = () =>
-    client.query(`update sluice.job set state = $1, shelf = sluice.shelf_of($1), worker = $2, run_at = 'tomorrow'`, [
-      state,
-      worker,
-    ])
+  const [shelf, worker] = state === 'running' ? [null, 1] : [state, null]
+  const hold = () => client.query(`update sluice.job set shelf = $1, worker = $2, run_at = 'tomorrow'`, [shelf, worker])
   expect(await twice(scene, 'forbid', hold)).toEqual([`13:00 ${state}`])
 })
 
 test('[E-18] overlap forbid fires when the last job has ended, or failed for good', async ({ scene, client }) => {
-  const fail = () => client.query(`update sluice.job set state = 'failed', shelf = 'failed'`)
+  const fail = () => client.query(`update sluice.job set shelf = 'failed'`)
   expect(await twice(scene, 'forbid', fail)).toEqual(['13:00 failed', '14:00 ready'])
 })
 
@@ -98,7 +94,7 @@ test('[E-18] overlap replace cancels the live job, then fires', async ({ scene }
 })
 
 test('[E-18] overlap replace asks a job that runs to stop', async ({ scene, client }) => {
-  const run = () => client.query(`update sluice.job set state = 'running', worker = 1`)
+  const run = () => client.query(`update sluice.job set worker = 1`)
   expect(await twice(scene, 'replace', run)).toEqual(['13:00 running', '14:00 ready'])
   const { rows } = await client.query(
     `select cancel_at is not null as asked, error->>'message' as why from sluice.job order by id`,
@@ -119,11 +115,13 @@ test('[E-18] [E-05] while the first job is slow to stop, each fire replaces the 
   await scene.set('hourly', { cron: '0 * * * *', job: sync({}), overlap: 'replace' })
   await scene.turnTo('2026-05-01T13:00Z')
   await scene.fire()
-  await client.query(`update sluice.job set state = 'running', worker = 1`)
+  await client.query(`update sluice.job set worker = 1`)
   for (const hour of [14, 15, 16]) {
     await scene.turnTo(`2026-05-01T${hour}:00Z`)
     await scene.fire()
-    const { rows } = await client.query(`select state, after_key is not null as waits from sluice.job order by id`)
+    const { rows } = await client.query(
+      `select sluice.state_of(shelf, worker) as state, after_key is not null as waits from sluice.job order by id`,
+    )
     expect(rows).toEqual([
       { state: 'running', waits: false },
       { state: 'scheduled', waits: true },
@@ -143,10 +141,12 @@ test('[E-18] where a kind dedupes by key, the job that replaces a running one wa
   await scene.set('hourly', { cron: '0 * * * *', job: sync({ tenant: 'ann' }), overlap: 'replace' })
   await scene.turnTo('2026-05-01T13:00Z')
   await scene.fire()
-  await client.query(`update sluice.job set state = 'running', worker = 1`)
+  await client.query(`update sluice.job set worker = 1`)
   await scene.turnTo('2026-05-01T14:00Z')
   await scene.fire()
-  const { rows } = await client.query('select key, after_key, state from sluice.job order by id')
+  const { rows } = await client.query(
+    'select key, after_key, sluice.state_of(shelf, worker) as state from sluice.job order by id',
+  )
   expect(rows).toEqual([
     { key: 'sync/ann', after_key: null, state: 'running' },
     { key: null, after_key: 'sync/ann', state: 'scheduled' },

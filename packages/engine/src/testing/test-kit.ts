@@ -249,7 +249,7 @@ export class TestKit {
   /** The pools that have ready jobs, and the kinds among them that are not ours. */
   async #lookAround(): Promise<{ pools: string[]; strangers: string[] }> {
     const { rows } = await this.#database.pool.query<{ kind: string; pool: string }>(
-      `select distinct kind, pool from sluice.job where state = 'ready' order by pool, kind`,
+      `select distinct kind, pool from sluice.job where shelf is null and worker is null order by pool, kind`,
     )
     const strangers = new Set(rows.map(({ kind }) => kind).filter((kind) => !this.#kinds.has(kind)))
     return { pools: [...new Set(rows.map(({ pool }) => pool))], strangers: [...strangers] }

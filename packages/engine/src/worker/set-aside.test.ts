@@ -36,7 +36,7 @@ test.for(ways)(
     for (const lane of ['held', 'free'])
       await engine.enqueueMany(Array.from({ length: inLane }, (_, n) => laned({ n: lane === 'held' ? n : 100 + n }, { lane })))
     const count = async (text: string): Promise<number> => (await client.query(text)).rows.length
-    await eventually(async () => (await count(`select from sluice.job where state = 'running'`)) === 2 * inLane)
+    await eventually(async () => (await count(`select from sluice.job where worker is not null`)) === 2 * inLane)
     const person = new pg.Client(database.url)
     await person.connect()
     await person.query('begin')
@@ -45,7 +45,7 @@ test.for(ways)(
     await eventually(async () => (await count(`select from sluice.job where lane = 'free'`)) === 0)
     for (let n = 0; n < 20; n++) await engine.enqueue(open({ n }))
     await eventually(async () => (await count(`select from sluice.job where kind = 'open'`)) === 0)
-    expect(await count(`select from sluice.job where lane = 'held' and state = 'running'`)).toBe(inLane)
+    expect(await count(`select from sluice.job where lane = 'held' and worker is not null`)).toBe(inLane)
     await person.query('rollback')
     await person.end()
     await eventually(async () => (await count('select from sluice.job')) === 0)
@@ -88,7 +88,7 @@ test('[E-23] a process that stops waits for what is set aside, and leaves nothin
   const engine = engines({ kinds: [laned] })
   await engine.start()
   await engine.enqueue(laned({}, { lane: 'held' }))
-  await eventually(async () => (await client.query(`select from sluice.job where state = 'running'`)).rows.length === 1)
+  await eventually(async () => (await client.query(`select from sluice.job where worker is not null`)).rows.length === 1)
   const person = new pg.Client(database.url)
   await person.connect()
   await person.query('begin')
@@ -130,7 +130,9 @@ test('[E-23] a process that stops while somebody keeps a lane leaves after its l
   await engine.pause({ scope: 'lane', name: 'held' }, 'thinking', { client: person })
   goOn()
   await engine.stop()
-  expect((await client.query('select state from sluice.job')).rows).toEqual([{ state: 'running' }])
+  expect((await client.query('select sluice.state_of(shelf, worker) as state from sluice.job')).rows).toEqual([
+    { state: 'running' },
+  ])
   await person.query('rollback')
   await person.end()
   const heir = engines({ kinds: [laned] })

@@ -26,9 +26,10 @@ const isWaiting = (client: pg.Client, other: pg.Client): Promise<true> =>
   })
 const stateOf = async (client: pg.Client, id: string): Promise<unknown> =>
   (
-    await client.query('select state from sluice.job where id = $1 union all select state from sluice.job_ledger where id = $1', [
-      id,
-    ])
+    await client.query(
+      'select sluice.state_of(shelf, worker) as state from sluice.job where id = $1 union all select state from sluice.job_ledger where id = $1',
+      [id],
+    )
   ).rows
 
 test.for(['retry', 'snooze', 'handed back', 'canceled'])(

@@ -25,7 +25,7 @@ test('[E-07] [E-09] a job that was claimed again after a crash took back its fir
   const claimOnce = () => claimJobs(database, { pool: 'light', worker: 1000, slots: 1, since: lowestRank, unknownKinds: [] })
   const [lost] = await claimOnce()
   // What the server's crash does to a claim: it was never made.
-  await client.query(`update sluice.job set state = 'ready', worker = null, attempt = 0, fence = 0`)
+  await client.query(`update sluice.job set worker = null, attempt = 0, fence = 0`)
   const [held] = await claimOnce()
   expect(held?.id).toBe(lost?.id)
   const settler = new Settler({

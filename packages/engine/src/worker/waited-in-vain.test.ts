@@ -56,7 +56,9 @@ test.for(cases)(
       writes({}),
     ])
     for (const { id } of others) await eventually(async () => (await engine.find(id))?.state === 'succeeded')
-    const { rows } = await client.query(`select state::text, count(*)::int from sluice.job where kind = 'parent' group by 1`)
+    const { rows } = await client.query(
+      `select sluice.state_of(shelf, worker)::text as state, count(*)::int from sluice.job where kind = 'parent' group by 1`,
+    )
     expect(rows).toEqual([{ state: 'running', count: 2 * stuck }])
     await stranger.query(end)
     await stranger.end()

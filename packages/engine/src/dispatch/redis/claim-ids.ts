@@ -121,7 +121,10 @@ export async function laneCopies(database: Database, lanes: readonly string[]): 
 
 /** What became of jobs whose entries nobody touched for long. */
 export async function statesOf(database: Database, ids: readonly number[]): Promise<Map<number, string>> {
-  const statement = { name: 'sluice_states_of', text: 'select id, state::text from sluice.job where id = any($1::bigint[])' }
+  const statement = {
+    name: 'sluice_states_of',
+    text: 'select id, sluice.state_of(shelf, worker)::text from sluice.job where id = any($1::bigint[])',
+  }
   return new Map(await database.send<[number, string]>(database.hot, statement, [ids]))
 }
 

@@ -93,9 +93,7 @@ const withTender = test.extend<{ scene: (jobs: number) => Promise<Scene> }>({
           await client.query(`select from sluice.claim_ids('light', ${worker}, (select array_agg(id) from sluice.job), '{}')`)
         },
         rescueAll: async () => {
-          await client.query(
-            `update sluice.job set state = 'ready', shelf = sluice.shelf_of('ready'), worker = null where state = 'running'`,
-          )
+          await client.query(`update sluice.job set shelf = null, worker = null where worker is not null`)
         },
       }
     })
