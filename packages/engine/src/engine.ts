@@ -131,7 +131,7 @@ export class Engine implements Executor {
       if (this.#isPrepared && !this.#left) return this.#intake.one(request, client)
       return this.#prepare().then(() => this.#intake.one(request, client))
     } catch (error) {
-      return Promise.reject(error as Error)
+      return this.#refuse(error)
     }
   }
 
@@ -244,6 +244,10 @@ export class Engine implements Executor {
       throw explainConnect(error)
     })
     return this.#prepared
+  }
+
+  async #refuse(error: unknown): Promise<never> {
+    throw error
   }
 
   async #register(): Promise<void> {
