@@ -29,7 +29,8 @@ const promptMs = 10
 
 export class KeptConnections {
   readonly #pool: pg.Pool
-  readonly #answers: AnswerLimit | undefined
+  readonly #limitMs: number | undefined
+  readonly #clock: Clock
   readonly #callsMax: number
   readonly #inHand: pg.PoolClient[] = []
   /** The one that waits longest first. */
@@ -38,7 +39,8 @@ export class KeptConnections {
 
   constructor(pool: pg.Pool, { onLost, answers, callsMax = 1 }: KeptOptions) {
     this.#pool = pool
-    this.#answers = answers
+    this.#limitMs = answers?.limitMs
+    this.#clock = answers?.clock ?? systemClock
     this.#callsMax = callsMax
     pool.on('connect', (client) => {
       const drop = (error: Error): void => {
@@ -66,7 +68,7 @@ export class KeptConnections {
     const use = this.#inUse.get(client)
     if (use && error !== undefined) use.trouble = error
     this.#inUse.delete(client)
-    if (use && --use.calls > 0) this.#inUse.set(client, Object.assign(use, { sinceMs: systemClock.monotonic() }))
+    if (use && --use.calls > 0) this.#inUse.set(client, Object.assign(use, { sinceMs: this.#clock.monotonic() }))
     else if (use?.trouble !== undefined) client.release(use.trouble as Error)
     else if (this.#pool.waitingCount > 0 || this.#pool.ending) client.release()
     else this.#inHand.push(client)
@@ -81,7 +83,7 @@ export class KeptConnections {
   /** One whose call is about to be answered: the server begins with the next while the callers of the last go on. */
   #share(): pg.PoolClient | undefined {
     for (const [client, use] of this.#inUse) {
-      if (use.calls >= this.#callsMax || use.trouble !== undefined || systemClock.monotonic() - use.sinceMs > promptMs) continue
+      if (use.calls >= this.#callsMax || use.trouble !== undefined || this.#clock.monotonic() - use.sinceMs > promptMs) continue
       use.calls++
       return client
     }
@@ -89,20 +91,19 @@ export class KeptConnections {
   }
 
   #note(client: pg.PoolClient): pg.PoolClient {
-    this.#inUse.set(client, { calls: 1, sinceMs: systemClock.monotonic() })
-    if (!this.#answers) return client
-    const { clock, limitMs } = this.#answers
-    this.#watch ??= clock.after(limitMs, () => this.#cutSilent(clock, limitMs))
+    this.#inUse.set(client, { calls: 1, sinceMs: this.#clock.monotonic() })
+    const limitMs = this.#limitMs
+    if (limitMs !== undefined) this.#watch ??= this.#clock.after(limitMs, () => this.#cutSilent(limitMs))
     return client
   }
 
   /** One timer for all calls, for almost all of them end long before it is due; it comes again when the next one would be too late. */
-  #cutSilent(clock: Clock, limitMs: number): void {
+  #cutSilent(limitMs: number): void {
     this.#watch = undefined
     for (const [client, { sinceMs }] of this.#inUse) {
-      const leftMs = sinceMs + limitMs - clock.monotonic()
+      const leftMs = sinceMs + limitMs - this.#clock.monotonic()
       if (leftMs > 1) {
-        this.#watch = clock.after(leftMs, () => this.#cutSilent(clock, limitMs))
+        this.#watch = this.#clock.after(leftMs, () => this.#cutSilent(limitMs))
         return
       }
       cut(client)
