@@ -45,3 +45,23 @@ test('[E-27] a transaction whose owner thinks, or whose statement takes long, is
   expect((await pools.pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
   await pools.close()
 })
+
+test('[E-11] a pooler that forgets statements is told once, and all that were under way are sent again without names', async ({
+  database,
+}) => {
+  const lines: string[] = []
+  const log: Log = { info: () => {}, warn: (event) => void lines.push(event), error: () => {} }
+  const pools = new Database({ url: database.url, poolMax: 2, prepare: true, log })
+  const statement = { name: 'said', text: 'select $1::int as n, pg_sleep(0.05)' }
+  const say = (n: number): Promise<unknown[][]> => pools.send(pools.hot, statement, [n])
+  await Promise.all([say(1), say(2), say(3)])
+  // As if each connection led to another server now.
+  const connections = await Promise.all([1, 2, 3].map(() => pools.hot.take()))
+  for (const connection of connections) await connection.query('deallocate all')
+  for (const connection of connections) pools.hot.giveBack(connection)
+
+  const answers = await Promise.all([say(4), say(5), say(6)])
+  expect(answers.map(([row]) => row?.[0])).toEqual([4, 5, 6])
+  expect(lines).toEqual(['prepared statements are off'])
+  await pools.close()
+})

@@ -126,6 +126,7 @@ export class Database implements Executor {
   /** Sends a named statement and gives rows as arrays, which costs half of what objects do. */
   async send<R extends unknown[]>(on: Carrier, statement: Statement, values: unknown[]): Promise<R[]> {
     if (this.#left) throw new Error('Connection terminated: this process has left')
+    const named = this.#prepare // several may be under way when the first of them hears that names do not work
     try {
       if (!(on instanceof KeptConnections)) return await this.#ask<R>(on, statement, values)
       const taken = on.take()
@@ -139,9 +140,9 @@ export class Database implements Executor {
         throw error
       }
     } catch (error) {
-      if (!this.#prepare || !isNameTrouble(error)) throw error
+      if (!named || !isNameTrouble(error)) throw error
+      if (this.#prepare) this.#options.log.warn('prepared statements are off', { reason: 'the pooler does not keep them' })
       this.#prepare = false
-      this.#options.log.warn('prepared statements are off', { reason: 'the pooler does not keep them' })
       // Inside a transaction the complaint has aborted everything: whoever owns it starts again, now without names.
       return this.send<R>(on, statement, values).catch((second: unknown) => {
         throw sqlState(second) === '25P02' ? error : second
