@@ -56,7 +56,7 @@ test('[E-11] a pooler that forgets statements is told once, and all that were un
   const say = (n: number): Promise<unknown[][]> => pools.send(pools.hot, statement, [n])
   await Promise.all([say(1), say(2), say(3)])
   // As if each connection led to another server now.
-  const connections = await Promise.all([1, 2, 3].map(() => pools.hot.take()))
+  const connections = await Promise.all([1, 2, 3].map(async () => pools.hot.take()))
   for (const connection of connections) await connection.query('deallocate all')
   for (const connection of connections) pools.hot.giveBack(connection)
 
