@@ -3,6 +3,7 @@
  *
  * To ask a pool for a connection and to give it back takes longer than to send the statement. Here the one used last is taken at once; the pool is asked when
  * none is in hand, and gets one back when somebody waits for it. A connection that breaks meanwhile is let go, and the next call opens another.
+ * Where connections pipeline, a call may follow another before that is answered (docs/adr/0019).
  */
 import type pg from 'pg'
 import { type Clock, systemClock, type Timer } from '../support/clock.ts'
