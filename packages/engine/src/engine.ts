@@ -28,7 +28,7 @@ import { topicsFor, Waker } from './job/waker.ts'
 import { Lanes } from './lane/lanes.ts'
 import { Owners } from './lane/owners.ts'
 import { type EngineOptions, type Settled, settleOptions } from './options.ts'
-import { clientOf, type Executor, onClient, type Rows } from './postgres/client.ts'
+import { clientOf, type Executor, onClient, type QueryClient, type Rows } from './postgres/client.ts'
 import { explainConnect } from './postgres/connect.ts'
 import { Database } from './postgres/database.ts'
 import { lend } from './postgres/lend.ts'
@@ -128,11 +128,15 @@ export class Engine implements Executor {
   enqueue(request: JobRequest, options?: EnqueueOptions): Promise<Enqueued> {
     try {
       const client = clientOf('enqueue', options)
-      if (this.#isPrepared && !this.#left) return this.#intake.one(request, client)
-      return this.#prepare().then(() => this.#intake.one(request, client))
+      return this.#isPrepared && !this.#left ? this.#intake.one(request, client) : this.#enqueueOncePrepared(request, client)
     } catch (error) {
       return this.#refuse(error)
     }
+  }
+
+  async #enqueueOncePrepared(request: JobRequest, client: QueryClient | undefined): Promise<Enqueued> {
+    await this.#prepare()
+    return this.#intake.one(request, client)
   }
 
   /** All of them or none. */

@@ -54,12 +54,9 @@ export const loneStatement: Statement = {
 /** The values of the statements for jobs that differ in their payload only; nothing for others. */
 export function alikeValues(requests: readonly EncodedRequest[], wake: boolean): unknown[] | undefined {
   const { kind = '', trace } = requests[0] ?? {}
-  let payloads = ''
-  for (const request of requests) {
-    if (request.kind !== kind || request.fields !== '' || request.trace !== trace) return undefined
-    payloads += payloads === '' ? request.payload : `,${request.payload}`
-  }
-  return [kind, `[${payloads}]`, wake, trace ?? null]
+  const isAlike = (request: EncodedRequest): boolean => request.kind === kind && request.fields === '' && request.trace === trace
+  if (!requests.every(isAlike)) return undefined
+  return [kind, `[${requests.map(({ payload }) => payload).join(',')}]`, wake, trace ?? null]
 }
 
 export function enqueueStatement(

@@ -105,12 +105,10 @@ const optionsSchema = z.strictObject({
 // In JSON text a character that PostgreSQL refuses stands as an escape that is not itself escaped.
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|[dD][89a-fA-F])/
 
-export function encodeRequest(
-  request: JobRequest,
-  limits: { payloadBytesMax: number },
-  { family, trace }: Origins = {},
-): EncodedRequest {
+export function encodeRequest(request: JobRequest, limits: { payloadBytesMax: number }, origins?: Origins): EncodedRequest {
   const kind = kindOf(request)
+  const family = origins?.family
+  const trace = origins?.trace
   const payload = encodePayload(kind, request.payload, limits.payloadBytesMax)
   // Checked as the handler will get it: a Date passes its schema here and comes back as text.
   if (typeof request.kind !== 'string') request.kind.check(isFlat(request.payload) ? request.payload : JSON.parse(payload))

@@ -68,13 +68,13 @@ export class Waker {
   stored(requests: readonly EncodedRequest[], notified: boolean): void {
     const topics = new Set<string>()
     let [last, due]: [EncodedRequest | undefined, boolean] = [undefined, false]
-    for (const request of requests) {
+    requests.forEach((request) => {
       if (request.delayed) due = true
       else if (last?.kind !== request.kind || last.pool !== request.pool || last.laned !== request.laned) {
         last = request // most groups are of one kind: they ask once
         for (const topic of this.#options.topicsOf(request)) topics.add(topic)
       }
-    }
+    })
     for (const topic of topics) this.#options.wakeHere(topic)
     if (notified) return
     for (const topic of topics) this.#topics.add(topic)

@@ -54,7 +54,8 @@ export function call<R extends unknown[]>(
 
 /** Where calls are sent before the last one is answered, the driver takes queries of its own only. It gets one that passes everything on. */
 function asQuery<R extends unknown[]>(call: Call<R>): pg.Query {
-  return Object.assign(new pg.Query({ name: call.name, text: call.text }), {
+  return Object.assign(new pg.Query(call.text), {
+    name: call.name,
     submit: (connection: pg.Connection) => call.submit(connection),
     handleRowDescription: (message: RowDescription) => call.handleRowDescription(message),
     handleDataRow: (message: DataRow) => call.handleDataRow(message),

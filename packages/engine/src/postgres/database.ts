@@ -59,7 +59,7 @@ async function ask(client: pg.ClientBase, text: string, at = -1): Promise<unknow
 }
 
 function parseIds(text: string): number[] {
-  return text === '{}' ? [] : text.slice(1, -1).split(',').map(Number)
+  return JSON.parse(`[${text.slice(1, -1)}]`) as number[]
 }
 
 const hotConnectionsMax = 4
