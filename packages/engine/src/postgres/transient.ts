@@ -15,6 +15,12 @@ const transientStates = new Set([
   '42P05', // or gave us a connection that knows it already
 ])
 
+/** The server answers and cannot store, whoever asks. */
+const stuckStates = new Set([
+  '53100', // its disk is full
+  '25006', // it takes no writes: another one is about to take over, or has done so
+])
+
 const transientCodes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -30,7 +36,12 @@ const driverMessages =
   /Connection terminated|connection timeout|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|not queryable/i
 
 export function isTransient(error: unknown): boolean {
-  return isConnectionLoss(error) || transientStates.has(sqlState(error) ?? '')
+  return isConnectionLoss(error) || isStuck(error) || transientStates.has(sqlState(error) ?? '')
+}
+
+/** Nobody's statement is to blame. */
+export function isStuck(error: unknown): boolean {
+  return stuckStates.has(sqlState(error) ?? '')
 }
 
 /** The connection is gone, and whether the statement took effect is unknown. */

@@ -6,14 +6,14 @@
  * fence, let the handler write, settle, then enqueue what comes next and publish what happened. Each of these sorts has a line of its own, so that none waits
  * behind another. A claim whose fence is old is dropped, because somebody else owns that job now.
  *
- * What passes by itself (deadlock, lock timeout, server away) is tried again from memory until the lease is over; what waits for a lane in
+ * What passes by itself (deadlock, lock timeout, server away or without room) is tried again from memory until the lease is over; what waits for a lane in
  * somebody's hand is set aside, so that it holds up no others (`set-aside.ts`), and what waits for something else there, as a child's key, goes on by
  * itself in the line of the late. When a group fails for another reason it is settled one by one, so that a bad job cannot take its neighbours with it, and a job whose own write fails is retried
  * like any other failed attempt.
  */
 import type { Claim } from '../dispatch/claim.ts'
 import { addDays, isMissingDay } from '../job/missing-day.ts'
-import { isTransient } from '../postgres/transient.ts'
+import { isStuck, isTransient } from '../postgres/transient.ts'
 import { pause } from '../support/clock.ts'
 import type { Log } from '../support/log.ts'
 import { type Ended, hasConsequences, hasWrite, isHeldUp, isIdleWrite, WaitedInVain, withoutVoid } from './ended.ts'
@@ -166,7 +166,7 @@ export class Settler {
 
   /**
    * Tries again what passes by itself, until the lease is over (nothing): then whoever rescues these jobs runs them again. Only what got as far as
-   * a transaction counts as a try: a server that is away uses none up.
+   * a transaction counts as a try: a server that is away, or has no room, uses none up.
    */
   async #persist(group: readonly Ended[], more: boolean): Promise<number[] | undefined> {
     const { clock, log, database } = this.#options
@@ -181,6 +181,7 @@ export class Settler {
         if (isMissingDay(error) && days++ < dayTriesMax) dayMissing = true
         else if (!isTransient(error)) throw error
         if (this.#isOver()) return undefined
+        if (isStuck(error)) tries = 0
         if (tries >= writeTriesMax || isHeldUp(error, group) || isIdleWrite(error, group)) throw error
         log.warn('settle is tried again', { reason: String(error) })
         await pause(clock, waitMs)
