@@ -5,7 +5,7 @@
  */
 import { z } from 'zod'
 import type { AnyEvent } from '../event/event.ts'
-import { type Duration, toMs } from '../support/duration.ts'
+import { type Duration, durationField, toMs } from '../support/duration.ts'
 import { SluiceError } from '../support/errors.ts'
 import type { JobContext } from './context.ts'
 import type { Outcome } from './outcome.ts'
@@ -76,13 +76,13 @@ const definitionSchema = z.strictObject({
   pool: z.string().min(1).max(200).default('light'),
   priority: z.int().min(-1000).max(1000).default(0),
   retry: z.custom<RetryPolicy>(isRetryPolicy, 'is no policy; use exponential(), delays() or once').optional(),
-  timeout: z.union([z.number(), z.string()]).default('10m'),
+  timeout: durationField.default('10m'),
   dedupe: z.enum(dedupeModes).optional(),
   key: z.function().optional(),
-  uniqueFor: z.union([z.number(), z.string()]).optional(),
+  uniqueFor: durationField.optional(),
   lane: z.union([laneName, z.function()]).optional(),
   cost: z.union([z.int().min(1).max(30_000), z.function()]).optional(),
-  breaker: z.strictObject({ after: z.int().min(1).max(10_000), cooldown: z.union([z.number(), z.string()]) }).optional(),
+  breaker: z.strictObject({ after: z.int().min(1).max(10_000), cooldown: durationField }).optional(),
   on: z
     .array(
       z.custom<AnyEvent>((event) => typeof event === 'function' && 'eventName' in event, 'is no event; make it with defineEvent'),

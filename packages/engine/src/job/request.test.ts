@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { test } from '../../../../test/support/database.ts'
 import { defineKind } from './kind.ts'
-import { type EncodedRequest, encodeRequest, type JobOptions } from './request.ts'
+import { type EncodedRequest, encodeRequest, type JobOptions, type JobRequest } from './request.ts'
 
 const any = defineKind('any', { payload: z.unknown(), run: () => {} })
 const limits = { payloadBytesMax: 1_000_000 }
@@ -127,6 +127,17 @@ test('[E-01] a payload is checked as its handler will get it, so what JSON chang
   expect(() => encodeRequest(visit({ at: new Date(0) }), limits)).toThrow(expect.objectContaining({ code: 'INVALID_PAYLOAD' }))
   const coerced = defineKind('visit', { payload: z.object({ at: z.coerce.date() }), run: () => {} })
   expect(encodeRequest(coerced({ at: new Date(0) }), limits).payload).toContain('"at":"1970-01-01T00:00:00.000Z"')
+})
+
+test.for<[string, object, RegExp]>([
+  ['a time as text', { runAt: '2030-01-01' }, /^Option runAt: is no Date between 1970 and 9999; give one/],
+  ['a date that is none', { runAt: new Date(Number.NaN) }, /^Option runAt: is no Date/],
+  ['a date before 1970', { runAt: new Date(-1) }, /^Option runAt: is no Date/],
+  ['a delay without end', { delay: Number.POSITIVE_INFINITY }, /^Option delay: Infinity is no duration; write '250ms'/],
+  ['a delay that is a word', { delay: 'soon' }, /^Option delay: "soon" is no duration; write '250ms'/],
+  ['a window that is a truth', { uniqueFor: true }, /^Option uniqueFor: true is no duration/],
+])('%s is refused with the name of its field and what to write', ([_name, options, message]) => {
+  expect(() => encodeRequest({ kind: any, payload: {}, options } as JobRequest, limits)).toThrow(message)
 })
 
 test('[E-01] a kind that this process does not define is not checked here', () => {

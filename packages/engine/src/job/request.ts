@@ -2,7 +2,7 @@
  * A request for a job: what a kind makes when it is called, and what enqueue takes. Checked here, at the door.
  */
 import { z } from 'zod'
-import { type Duration, toMs } from '../support/duration.ts'
+import { type Duration, durationField, toMs } from '../support/duration.ts'
 import { SluiceError } from '../support/errors.ts'
 import { traceparentPattern } from '../support/trace.ts'
 
@@ -85,16 +85,19 @@ const name = z.string().min(1).max(200)
 export const ownerName = name.refine(isStorable, 'contains a NUL character or half of a surrogate pair')
 export const laneName = name.refine((lane) => !/^(owner|kind):/.test(lane), 'begins with owner: or kind:, which are ours')
 /** Four digits of a year: what JSON, PostgreSQL and people all read the same way. */
-const lastDate = new Date(Date.UTC(9999, 11, 31))
+const lastMs = Date.UTC(9999, 11, 31)
+const isDue = (given: unknown): boolean => given instanceof Date && given.getTime() >= 0 && given.getTime() <= lastMs
 const optionsSchema = z.strictObject({
-  runAt: z.date().min(new Date(0)).max(lastDate).optional(),
-  delay: z.union([z.number(), z.string()]).optional(),
+  runAt: z
+    .custom<Date>(isDue, 'is no Date between 1970 and 9999; give one, as new Date(Date.now() + 60_000), or a `delay`')
+    .optional(),
+  delay: durationField.optional(),
   priority: z.int().min(-1000).max(1000).optional(),
   owner: name.optional(),
   key: z.string().min(1).max(512).optional(),
   dedupe: z.enum([...dedupeModes, 'none']).optional(),
-  uniqueFor: z.union([z.number(), z.string()]).optional(),
-  debounceMax: z.union([z.number(), z.string()]).optional(),
+  uniqueFor: durationField.optional(),
+  debounceMax: durationField.optional(),
   pool: name.optional(),
   attempts: z.int().min(1).max(1000).optional(),
   lane: laneName.optional(),

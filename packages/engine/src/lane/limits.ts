@@ -2,7 +2,7 @@
  * The limits of a lane, as people give them: by pattern for many lanes, or for one.
  */
 import { z } from 'zod'
-import { type Duration, toMs } from '../support/duration.ts'
+import { type Duration, durationField, toMs } from '../support/duration.ts'
 import { SluiceError } from '../support/errors.ts'
 
 export interface LaneLimits {
@@ -29,7 +29,7 @@ const limitsSchema = z.strictObject({
     .refine(({ floor = defaultFloor, limit }) => limit === undefined || floor < limit, 'the floor leaves nothing of the limit')
     .optional(),
   weight: z.int().min(1).max(1_000).optional(),
-  breaker: z.strictObject({ after: z.int().min(1).max(10_000), cooldown: z.union([z.number(), z.string()]) }).optional(),
+  breaker: z.strictObject({ after: z.int().min(1).max(10_000), cooldown: durationField }).optional(),
 })
 
 /** The row of a class: everything is said. */

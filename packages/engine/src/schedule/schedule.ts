@@ -3,7 +3,7 @@
  */
 import { z } from 'zod'
 import type { JobRequest } from '../job/request.ts'
-import { type Duration, toMs } from '../support/duration.ts'
+import { type Duration, durationField, toMs } from '../support/duration.ts'
 import { SluiceError } from '../support/errors.ts'
 import { parseCron } from './cron.ts'
 import type { CatchUp, Overlap } from './plan.ts'
@@ -36,7 +36,6 @@ export interface Schedule {
   readonly jitterMs: number
 }
 
-const duration = z.union([z.number(), z.string()]).optional()
 const schema = z.strictObject({
   cron: z.string(),
   zone: z.string().default('UTC'),
@@ -46,8 +45,8 @@ const schema = z.strictObject({
   ),
   overlap: z.enum(['allow', 'forbid', 'replace']).default('allow'),
   catchUp: z.enum(['none', 'latest', 'all']).default('latest'),
-  deadline: duration,
-  jitter: duration,
+  deadline: durationField.optional(),
+  jitter: durationField.optional(),
 })
 const jitterMsMax = 86_400_000
 
