@@ -412,7 +412,10 @@ create view sluice.any_job as
     worker,
     NULLIF(run_at, 'infinity'::timestamp with time zone) AS run_at,
     created_at,
-    started_at,
+        CASE
+            WHEN (attempt > 0) THEN started_at
+            ELSE NULL::timestamp with time zone
+        END AS started_at,
     NULL::timestamp with time zone AS finished_at,
     cancel_at,
     error,

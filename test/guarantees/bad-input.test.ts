@@ -5,6 +5,7 @@
 import {
   createEngine,
   defineKind,
+  delays,
   type Engine,
   type EngineOptions,
   type ErrorCode,
@@ -172,6 +173,17 @@ const kinds: [mistake: string, define: () => unknown, names: RegExp][] = [
   ['a time limit that is no duration', () => defineKind('a', { timeout: '1 hour' as '1h', run: () => {} }), /a\.timeout/],
   ['a time limit of nothing', () => defineKind('a', { timeout: 0, run: () => {} }), /a\.timeout/],
   ['no attempts', () => exponential({ attempts: 0 }), /retry\.attempts/],
+  ['delays that are no list', () => delays('5m' as never), /delays.*takes a list/],
+  [
+    'a key that is left out',
+    () => defineKind('a', { key: () => undefined as never, run: () => {} })({}),
+    /a\.key: answered nothing/,
+  ],
+  [
+    'a cost that is left out',
+    () => defineKind('a', { cost: () => undefined as never, run: () => {} })({}),
+    /a\.cost: answered nothing/,
+  ],
   ['an unknown field', () => defineKind('a', { run: () => {}, retires: 3 } as object), /retires/],
 ]
 
@@ -189,10 +201,31 @@ const options: [mistake: string, options: Partial<EngineOptions>, code: ErrorCod
   ['days that are not whole', { keepDays: 0.5 }, 'INVALID_OPTION', /keepDays/],
   ['too small a payload limit', { payloadBytesMax: 1 }, 'INVALID_OPTION', /payloadBytesMax/],
   ['an unknown option', { leese: '10s' } as object, 'INVALID_OPTION', /leese/],
+  ['a log that is a function', { log: (() => {}) as never }, 'INVALID_OPTION', /log: takes an object with info, warn and error/],
+  ['a log that leaves out errors', { log: { info() {}, warn() {} } as never }, 'INVALID_OPTION', /log/],
+  ['a clock that is a number', { clock: 5 as never }, 'INVALID_OPTION', /clock/],
+  ['a name with a NUL character', { name: 'a\0' }, 'INVALID_OPTION', /name.*NUL/],
 ]
 
 test.for(options)('an engine is refused for %s', async ([_mistake, wrong, code, names], { database }) => {
   const error = await refusal(() => createEngine({ database: database.url, ...wrong }))
   expect(error.code).toBe(code)
+  expect(error.message).toMatch(names)
+})
+
+const deeds: [mistake: string, act: (engine: Engine) => Promise<unknown>, names: RegExp][] = [
+  ['a client that is nothing', (engine) => engine.enqueue(note({}), { client: null as never }), /client/],
+  ['a pause of nothing', (engine) => engine.pause(undefined as never), /pause: takes an object with scope and name/],
+  ['a pause of no name', (engine) => engine.pause({ scope: 'kind' } as never), /name: is missing; give that of the kind/],
+  ['a pause of an empty name', (engine) => engine.pause({ scope: 'owner', name: '' }), /name: is missing/],
+  ['a reason that is an object', (engine) => engine.pause({ scope: 'pool', name: 'light' }, {} as never), /reason: is a text/],
+  ['a reason with a NUL character', (engine) => engine.cancel(1, { reason: 'a\0' }), /reason.*NUL/],
+  ['the id of a run that is a text', (engine) => engine.runs.cancel('x' as never), /id of a run/],
+  ['the id of an event that is a text', (engine) => engine.events.find('x' as never), /id of an event/],
+]
+
+test.for(deeds)('an engine refuses %s', async ([_mistake, act, names], { engines }) => {
+  const error = await refusal(() => act(engines({ kinds: [note] })))
+  expect(error.code).toBe('INVALID_OPTION')
   expect(error.message).toMatch(names)
 })

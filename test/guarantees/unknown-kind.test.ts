@@ -20,6 +20,8 @@ test('[E-07] a worker leaves jobs of a kind it does not know to one that does, a
   await older.hears('point', 'claimed')
   await older.hears('point', 'settled')
   await eventually(async () => (await newer.find(jobs[0]!.id))?.state === 'ready')
+  // It was claimed and handed back, and its handler never began.
+  expect(await newer.find(jobs[0]!.id)).toMatchObject({ attempt: 0, startedAt: null })
   expect(await newer.why(jobs[0]!.id)).toMatchObject({ reason: 'no worker knows this kind' })
 
   await newer.start()

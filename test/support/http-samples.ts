@@ -153,6 +153,9 @@ export const samples: Readonly<Record<string, Make>> = {
     (id) => `/api/jobs/${id}`,
   ),
   '404 GET /api/jobs/{id}': get('/api/jobs/999999'),
+  '404 GET /api/jobs/{id}/attempts': get('/api/jobs/999999/attempts'),
+  '404 GET /api/jobs/{id}/log': get('/api/jobs/999999/log'),
+  '404 GET /api/jobs/{id}/why': get('/api/jobs/999999/why'),
   '200 GET /api/jobs/{id}/attempts': at(
     'GET',
     (props) => props.failed(),
@@ -266,6 +269,7 @@ export const samples: Readonly<Record<string, Make>> = {
     (name) => `/api/lanes/${name}`,
   ),
   '404 GET /api/lanes/{name}': get('/api/lanes/nowhere'),
+  '404 POST /api/lanes/{name}/pause': post('/api/lanes/nowhere/pause', {}),
   '200 PUT /api/lanes/{name}/limits': at(
     'PUT',
     (props) => props.lane(),

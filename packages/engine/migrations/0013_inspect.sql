@@ -27,10 +27,10 @@ create function sluice.error_fingerprint(kind text, error jsonb) returns text
 language sql immutable parallel safe
 as $$ select left(md5(jsonb_build_array(kind, error ->> 'code', sluice.mask_error(coalesce(error ->> 'message', '')))::text), 16) $$;
 
--- Live and finished jobs as one. `shelf` and `live` let a list say which of the two it wants in words that indexes understand.
+-- Live and finished jobs as one. What was claimed and handed back at once has not started. `shelf` and `live` let a list say which of the two it wants in words that indexes understand.
 create view sluice.any_job as
 select j.id, j.kind, j.pool, j.lane, j.owner, sluice.state_of(j.shelf, j.worker) as state, j.priority, j.payload, j.key, j.parent, j.root, j.run, j.event, j.attempt, j.max_attempts, j.crashes, j.worker,
-       nullif(j.run_at, 'infinity') as run_at, j.created_at, j.started_at, null::timestamptz as finished_at, j.cancel_at, j.error, j.trace, j.fingerprint, j.shelf, true as live
+       nullif(j.run_at, 'infinity') as run_at, j.created_at, case when j.attempt > 0 then j.started_at end as started_at, null::timestamptz as finished_at, j.cancel_at, j.error, j.trace, j.fingerprint, j.shelf, true as live
 from sluice.job j
 union all
 select l.id, l.kind, l.pool, l.lane, l.owner, l.state, l.priority, l.payload, l.key, l.parent, l.root, l.run, l.event, l.attempt, null::smallint, 0::smallint, l.worker,

@@ -16,6 +16,7 @@ import { type Scrub, SluiceError } from './support/errors.ts'
 import type { Observer } from './support/fact.ts'
 import { noProbe, type Probe } from './support/fail-point.ts'
 import { type Log, standardErrorLog } from './support/log.ts'
+import { isStorable, unstorable } from './support/text.ts'
 
 export interface PoolSize {
   /** Jobs that run at once … */
@@ -111,6 +112,11 @@ export interface Settled {
   readonly probe: Probe
 }
 
+/** Functions of these names. What is missing would be noticed when it is called, in the middle of something else. */
+function has(given: unknown, ...names: string[]): boolean {
+  return typeof given === 'object' && given !== null && names.every((name) => typeof Reflect.get(given, name) === 'function')
+}
+
 const poolSchema = z
   .strictObject({ core: z.int().min(1).max(10_000), max: z.int().min(1).max(10_000) })
   .refine(({ core, max }) => core <= max, { message: 'core is above max', path: ['core'] })
@@ -160,28 +166,25 @@ const schema = z.strictObject({
   poolMax: z.int().min(2).max(1_000).optional(),
   lead: z.boolean().optional(),
   migrates: z.boolean().optional(),
-  name: z.string().min(1).max(200).optional(),
+  name: z.string().min(1).max(200).refine(isStorable, unstorable).optional(),
   observe: z
     .custom<Observer>((observe) => typeof observe === 'function', 'is no function; it is called with each fact')
     .optional(),
   scrub: z.custom<Scrub>((scrub) => typeof scrub === 'function', 'is no function; it is called with text').optional(),
   prepare: z.boolean().optional(),
+  log: z
+    .custom<Log>(
+      (log) => has(log, 'info', 'warn', 'error'),
+      'takes an object with info, warn and error, each called with an event and its fields',
+    )
+    .optional(),
+  clock: z.custom<Clock>((clock) => has(clock, 'now', 'monotonic', 'after'), 'is no clock; leave it out').optional(),
   // Durations are checked where they are read, the rest by its type.
   ...Object.fromEntries(
-    [
-      'runs',
-      'lanes',
-      'migrations',
-      'lease',
-      'grace',
-      'priorityStep',
-      'lookTime',
-      'services',
-      'log',
-      'clock',
-      'random',
-      'probe',
-    ].map((field) => [field, z.unknown().optional()]),
+    ['runs', 'lanes', 'migrations', 'lease', 'grace', 'priorityStep', 'lookTime', 'services', 'random', 'probe'].map((field) => [
+      field,
+      z.unknown().optional(),
+    ]),
   ),
 })
 

@@ -24,6 +24,10 @@ test('[O-03] whatever is refused is a problem with a stable code and says what t
   const cases = [
     [get('/api/nowhere'), 404, 'UNKNOWN_ROUTE'],
     [get('/api/jobs/999'), 404, 'NOT_FOUND'],
+    [get('/api/jobs/999/why'), 404, 'NOT_FOUND'],
+    [get('/api/jobs/999/log'), 404, 'NOT_FOUND'],
+    [get('/api/jobs/999/attempts'), 404, 'NOT_FOUND'],
+    [post('/api/lanes/nowhere/pause', {}), 404, 'NOT_FOUND'],
     [app.inject({ method: 'PUT', url: '/api/jobs/1', headers: json, payload: '{}' }), 405, 'METHOD_NOT_ALLOWED'],
     [app.inject({ method: 'POST', url: '/api/jobs', headers: json, payload: '{"kind"' }), 400, 'INVALID_JSON'],
     [app.inject({ method: 'POST', url: '/api/jobs', headers: json, payload: '{"__proto__":{}}' }), 400, 'INVALID_JSON'],

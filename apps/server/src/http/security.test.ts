@@ -163,6 +163,7 @@ test('[O-09] every change is written down: who, what, to what, and how it ended'
   const { id } = (await scene.post('/api/jobs', { kind: 'idle', options: { delay: '1h' } }, admin)).json()
   await scene.post(`/api/jobs/${id}/cancel`, {}, admin)
   await scene.post(`/api/jobs/${id}/cancel`, {}, admin)
+  await scene.engine.lanes.set('github:1:core', { cap: 1 })
   await scene.post('/api/lanes/github%3A1%3Acore/pause', { reason: 'token' }, admin)
   const made = await scene.post('/api/keys', { name: 'new one', role: 'read' }, admin)
   const told = (await audit(scene))

@@ -5,9 +5,10 @@
  * `done({ publish })`. Kinds subscribe with `on: [studyClosed]` and get its payload as their own.
  */
 import { z } from 'zod'
-import { encodePayload, isStorable, ownerName } from '../job/request.ts'
+import { encodePayload, ownerName } from '../job/request.ts'
 import { SluiceError } from '../support/errors.ts'
 import { checkOptions } from '../support/options.ts'
+import { isStorable } from '../support/text.ts'
 
 export interface EventDefinition<Schema extends z.ZodType> {
   /** Checked when the event is published; each subscriber checks it by its own schema as well. */

@@ -5,7 +5,7 @@
 import { clientOf, type Executor, type QueryClient } from '../postgres/client.ts'
 import { explainConnect } from '../postgres/connect.ts'
 import type { Observer } from '../support/fact.ts'
-import { checkOptions } from '../support/options.ts'
+import { checkId, checkOptions } from '../support/options.ts'
 import { startSending, withSending } from '../support/trace.ts'
 import { type EventRequest, encodeEvent, nameOfEvent } from './event.ts'
 import { type EventPage, findEvent, listEvents, type PublishedEvent, publishOn } from './event-store.ts'
@@ -53,6 +53,7 @@ export class Events {
   }
 
   async find(id: number): Promise<PublishedEvent | undefined> {
+    checkId('event', id)
     return findEvent((await this.#ready()).on, id)
   }
 }

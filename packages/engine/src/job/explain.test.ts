@@ -72,6 +72,12 @@ test.each<[Explanation['reason'], Partial<Job>, Partial<Surroundings>, RegExp]>(
     /after 5 attempts: no route\. Retry or discard/,
   ],
   ['failed', { state: 'failed', attempt: 1 }, {}, /after one attempt: no reason given/],
+  [
+    'failed',
+    { state: 'failed', attempt: 1, error: { message: 'Give up.' } },
+    {},
+    /after one attempt: Give up\. Retry or discard it\.$/,
+  ],
   ['running', { state: 'running', worker: 7, startedAt: now }, {}, /worker 7 since 2030-01-01T12:00/],
   ['stopping', { state: 'running', worker: 7, cancelRequestedAt: now }, {}, /asked to stop/],
   ['not before', { state: 'scheduled', runAt: later }, {}, /2030-01-01T14:02/],

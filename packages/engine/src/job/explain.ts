@@ -54,7 +54,7 @@ export function explain(job: Job, around: Surroundings): Explanation {
       if (job.finishedAt) return { reason: 'finished', text: `It failed and was discarded at ${job.finishedAt.toISOString()}.` }
       return {
         reason: 'failed',
-        text: `It failed after ${job.attempt === 1 ? 'one attempt' : `${job.attempt} attempts`}: ${job.error?.message ?? 'no reason given'}. Retry or discard it.`,
+        text: `It failed after ${job.attempt === 1 ? 'one attempt' : `${job.attempt} attempts`}: ${sentence(job.error?.message ?? 'no reason given')} Retry or discard it.`,
       }
     case 'running':
       return job.cancelRequestedAt
@@ -126,4 +126,9 @@ function describeLine(ahead: number): string {
   if (ahead === 0) return 'no other goes first'
   if (ahead === 1) return '1 job goes first'
   return ahead >= aheadMax ? `${aheadMax} or more jobs go first` : `${ahead} jobs go first`
+}
+
+/** With one full stop at its end. */
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
 }

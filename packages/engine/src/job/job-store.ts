@@ -48,7 +48,7 @@ export interface Attempt {
 
 const liveJobs: Sql = sql`
   select id, kind, pool, lane, owner, sluice.state_of(shelf, worker) as state, priority, payload, key, parent, root, run, event, attempt, max_attempts as "maxAttempts", crashes, worker,
-         nullif(run_at, 'infinity') as "runAt", created_at as "createdAt", started_at as "startedAt", null::timestamptz as "finishedAt", cancel_at as "cancelRequestedAt", error, trace
+         nullif(run_at, 'infinity') as "runAt", created_at as "createdAt", case when attempt > 0 then started_at end as "startedAt", null::timestamptz as "finishedAt", cancel_at as "cancelRequestedAt", error, trace
   from sluice.job`
 
 const finishedJobs: Sql = sql`

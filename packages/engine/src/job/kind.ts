@@ -134,13 +134,18 @@ export function defineKind<Schema extends z.ZodType = z.ZodObject, Services = un
     const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'payload'}: ${issue.message}`).join('; ')
     throw new SluiceError('INVALID_PAYLOAD', { kind: name, issues })
   }
+  /** Without an answer the job would have another key or cost than its kind promises. */
+  const answered = <Answer>(field: string, answer: Answer): Answer => {
+    if (answer !== undefined) return answer
+    throw new SluiceError('INVALID_OPTION', { field: `${name}.${field}`, problem: 'answered nothing for this payload' })
+  }
   const asks = functionsOf(definition)
   const request = (payload: z.input<Schema>, options?: JobOptions): JobRequest => {
     if (options === undefined && asks.length === 0) return { kind, payload }
-    const key = options?.key ?? definition.key?.(payload)
+    const key = options?.key ?? (definition.key && answered('key', definition.key(payload)))
     const lane =
       options?.lane ?? (typeof definition.lane === 'function' ? definition.lane({ payload, owner: options?.owner }) : undefined)
-    const cost = options?.cost ?? (typeof definition.cost === 'function' ? definition.cost(payload) : undefined)
+    const cost = options?.cost ?? (typeof definition.cost === 'function' ? answered('cost', definition.cost(payload)) : undefined)
     const asked = asks.length > 0 ? { asked: true as const } : {}
     if (key === undefined && lane === undefined && cost === undefined)
       return { kind, payload, ...(options ? { options } : {}), ...asked }

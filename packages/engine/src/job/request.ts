@@ -4,6 +4,7 @@
 import { z } from 'zod'
 import { type Duration, durationField, toMs } from '../support/duration.ts'
 import { SluiceError } from '../support/errors.ts'
+import { isStorable, unstorable } from '../support/text.ts'
 import { traceparentPattern } from '../support/trace.ts'
 
 export const dedupeModes = ['keep', 'replace', 'debounce', 'again', 'once'] as const
@@ -82,7 +83,7 @@ export interface EncodedRequest {
 }
 
 const name = z.string().min(1).max(200)
-export const ownerName = name.refine(isStorable, 'contains a NUL character or half of a surrogate pair')
+export const ownerName = name.refine(isStorable, unstorable)
 export const laneName = name.refine((lane) => !/^(owner|kind):/.test(lane), 'begins with owner: or kind:, which are ours')
 /** Four digits of a year: what JSON, PostgreSQL and people all read the same way. */
 const lastMs = Date.UTC(9999, 11, 31)
@@ -106,7 +107,7 @@ const optionsSchema = z.strictObject({
 })
 
 // In JSON text a character that PostgreSQL refuses stands as an escape that is not itself escaped.
-const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|[dD][89a-fA-F])/
+const unstorableEscape = /(?<!\\)(?:\\\\)*\\u(?:0000|[dD][89a-fA-F])/
 
 export function encodeRequest(request: JobRequest, limits: { payloadBytesMax: number }, origins?: Origins): EncodedRequest {
   const kind = kindOf(request)
@@ -173,11 +174,6 @@ export function checkParts(request: JobRequest): void {
       })
 }
 
-/** PostgreSQL stores neither NUL nor half a surrogate pair. */
-export function isStorable(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed()
-}
-
 export function encodePayload(kind: string, payload: unknown, bytesMax: number): string {
   let json: string | undefined
   try {
@@ -193,7 +189,7 @@ export function encodePayload(kind: string, payload: unknown, bytesMax: number):
   // A character takes at most three bytes here, so short texts need no counting.
   const bytes = json.length * 3 <= bytesMax ? 0 : Buffer.byteLength(json)
   if (bytes > bytesMax) throw new SluiceError('PAYLOAD_TOO_LARGE', { kind, bytes, limit: bytesMax })
-  if (json.includes('\\u') && unstorable.test(json))
+  if (json.includes('\\u') && unstorableEscape.test(json))
     throw new SluiceError('PAYLOAD_NOT_STORABLE', {
       kind,
       reason: 'it contains a NUL character or half of a surrogate pair; remove it',
@@ -214,8 +210,7 @@ function encodeOptions(options: JobOptions): string {
   if (runAt && delay !== undefined)
     throw new SluiceError('INVALID_OPTION', { field: 'delay', problem: 'give either runAt or delay, not both' })
   for (const [field, text] of Object.entries({ owner, key, pool, lane }))
-    if (text !== undefined && !isStorable(text))
-      throw new SluiceError('INVALID_OPTION', { field, problem: 'it contains a NUL character or half of a surrogate pair' })
+    if (text !== undefined && !isStorable(text)) throw new SluiceError('INVALID_OPTION', { field, problem: unstorable })
   const row = {
     run_at: runAt?.toISOString(),
     delay_ms: delay === undefined ? undefined : toMs(delay, 'delay'),

@@ -39,6 +39,9 @@ export function exponential(
 
 /** One delay after each failed attempt, to the letter: three delays are four attempts. */
 export function delays(list: readonly Duration[]): RetryPolicy {
+  const given: unknown = list
+  if (!Array.isArray(given))
+    throw new SluiceError('INVALID_OPTION', { field: 'delays', problem: "takes a list, as in delays(['5m', '1h'])" })
   const all = list.map((delay, index) => toMs(delay, `retry[${index}]`))
   checkAttempts(all.length + 1)
   return { attempts: all.length + 1, delayMs: (attempt) => all[Math.min(attempt, all.length) - 1] ?? 0 }

@@ -5,6 +5,8 @@ import sql from 'sql-template-tag'
 import { changeLane, changeOwner } from '../lane/change.ts'
 import type { Executor } from '../postgres/client.ts'
 import { SluiceError } from '../support/errors.ts'
+import { checkOptions } from '../support/options.ts'
+import { checkText } from '../support/text.ts'
 import { withDays } from './missing-day.ts'
 
 export type CancelAnswer = 'canceled' | 'requested' | 'not live'
@@ -21,6 +23,7 @@ export async function cancelJobs(
   ids: readonly number[],
   { reason, onRequested, below = false }: CancelRequest & { readonly below?: boolean } = {},
 ): Promise<Map<number, CancelAnswer>> {
+  checkText('reason', reason)
   const { rows } = await withDays(on, () =>
     on.query<{ id: number; answer: CancelAnswer; fence: number | null }>(
       sql`select id, answer, fence from sluice.cancel(${[...ids]}::bigint[], ${reason ?? null}, ${below})`,
@@ -89,8 +92,9 @@ export interface PauseTarget {
 }
 
 /** Holds from the moment it commits: every claim of every process reads it. Jobs that run go on. */
-export async function pauseTarget(on: Executor, { scope, name }: PauseTarget, reason?: string): Promise<void> {
-  checkScope(scope)
+export async function pauseTarget(on: Executor, target: PauseTarget, reason?: string): Promise<void> {
+  const { scope, name } = checkTarget(target)
+  checkText('reason', reason)
   if (scope === 'lane' || scope === 'owner') return changePause(on, { scope, name }, reason ?? 'paused')
   // A kind with a typing error would be paused, and the one that was meant would run on.
   const { rows } = await on.query(sql`
@@ -102,14 +106,20 @@ export async function pauseTarget(on: Executor, { scope, name }: PauseTarget, re
   if (rows.length === 0) throw new SluiceError('UNKNOWN_KIND', { kind: name })
 }
 
-function checkScope(scope: string): void {
+/** Answers it. */
+function checkTarget(target: PauseTarget): PauseTarget {
+  checkOptions('pause', target, ['scope', 'name'])
+  const { scope, name } = target
   if (!['kind', 'pool', 'lane', 'owner'].includes(scope))
     throw new SluiceError('INVALID_OPTION', { field: 'scope', problem: `is kind, pool, lane or owner, and not "${scope}"` })
+  if (!checkText('name', name))
+    throw new SluiceError('INVALID_OPTION', { field: 'name', problem: `is missing; give that of the ${scope}` })
+  return target
 }
 
 /** Claims see it at once; jobs that had stepped aside are brought back by the leader, which is told here. */
-export async function resumeTarget(on: Executor, { scope, name }: PauseTarget): Promise<boolean> {
-  checkScope(scope)
+export async function resumeTarget(on: Executor, target: PauseTarget): Promise<boolean> {
+  const { scope, name } = checkTarget(target)
   if (scope === 'lane' || scope === 'owner') {
     const paused = (await listPauses(on)).some((pause) => pause.scope === scope && pause.name === name)
     if (paused) await changePause(on, { scope, name }, null)

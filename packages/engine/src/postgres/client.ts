@@ -22,7 +22,7 @@ export function clientOf(call: string, options: { readonly client?: QueryClient 
 }
 
 export function checkClient(client: QueryClient | undefined): QueryClient | undefined {
-  if (client === undefined || typeof client.query === 'function') return client
+  if (client === undefined || typeof (client as QueryClient | null)?.query === 'function') return client
   throw new SluiceError('INVALID_OPTION', {
     field: 'client',
     problem: 'has no query(text, values); give the client whose transaction is open',

@@ -53,10 +53,16 @@ export async function pendingMigrations(database: string, sets: readonly Migrati
   })
 }
 
+/** Of the engine's own, which come first. */
+const firstFile = '0001_tables.sql'
+
 /** For processes that may not migrate. */
 export async function checkSchema(database: string, sets: readonly MigrationSet[]): Promise<void> {
   const pending = await pendingMigrations(database, sets)
-  if (pending.length > 0) throw new SluiceError('SCHEMA_BEHIND', { missing: pending.join(', ') })
+  if (pending.length === 0) return
+  const isEmpty = pending[0] === firstFile
+  const missing = isEmpty ? 'everything: there is no Sluice in it, so it may be the wrong database' : pending.join(', ')
+  throw new SluiceError('SCHEMA_BEHIND', { missing })
 }
 
 async function withKnown<T>(

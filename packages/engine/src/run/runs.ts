@@ -9,6 +9,7 @@ import { retryJobs } from '../job/steer.ts'
 import { checkClient, type Executor, type QueryClient } from '../postgres/client.ts'
 import { SluiceError, type StoredError } from '../support/errors.ts'
 import { checkId, checkOptions } from '../support/options.ts'
+import { checkText } from '../support/text.ts'
 import { startSending, traceparentPattern, withSending } from '../support/trace.ts'
 import { finalizerOf, type RunRequest } from './run-kind.ts'
 import type { RunWaiters } from './run-waiters.ts'
@@ -144,6 +145,7 @@ export class Runs {
 
   /** Tries its failed jobs again. While it goes on they count for it once more; a dead root or finalizer brings it back. */
   async retryFailed(id: number): Promise<number> {
+    checkId('run', id)
     const on = await this.#on()
     const { rows } = await on.query<{ id: number }>(
       sql`select id from sluice.job where run = ${id} and shelf = 'failed' order by id`,
@@ -156,6 +158,8 @@ export class Runs {
   }
 
   async #stop(id: number, as: 'canceled' | 'failed', reason?: string): Promise<'stopped' | 'not active' | 'unknown'> {
+    checkId('run', id)
+    checkText('reason', reason)
     const on = await this.#on()
     const { rows } = await withDays(on, () =>
       on.query<{ answer: 'stopped' | 'not active' | 'unknown' }>(

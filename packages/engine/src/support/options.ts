@@ -21,7 +21,10 @@ function list(names: readonly string[]): string {
 export function checkId(of: string, id: number): number {
   if (Number.isSafeInteger(id)) return id
   const given = typeof id === 'object' ? 'an object; give its id' : JSON.stringify(id)
-  throw new SluiceError('INVALID_OPTION', { field: `id of a ${of}`, problem: `is a whole number, and this is ${given}` })
+  throw new SluiceError('INVALID_OPTION', {
+    field: `id of ${/^[aeiou]/.test(of) ? 'an' : 'a'} ${of}`,
+    problem: `is a whole number, and this is ${given}`,
+  })
 }
 
 /** One or several, as a list. A text is a list of its letters to whoever goes through it, and each might be the number of another job. */

@@ -67,3 +67,14 @@ test('[E-28] what the engine would refuse is refused: a payload that JSON change
   }
   await expect(runHandler(audit, {}, { servces: {} } as never)).rejects.toMatchObject({ code: 'INVALID_OPTION' })
 })
+
+test('what a handler wants next is checked as the engine would', async () => {
+  const child = defineKind('child', { payload: z.object({ n: z.number() }), run: () => {} })
+  const parent = defineKind('parent', { run: () => done({ next: [child({ n: 1 }), child({ n: 'one' as never })] }) })
+  await expect(runHandler(parent, {})).rejects.toMatchObject({ code: 'INVALID_PAYLOAD', details: { place: 'next[1]' } })
+})
+
+test('a context with a name that is not known is refused', async () => {
+  const idle = defineKind('idle', { run: () => {} })
+  await expect(runHandler(idle, {}, { context: { atempt: 2 } as never })).rejects.toMatchObject({ code: 'INVALID_OPTION' })
+})

@@ -3,11 +3,15 @@
  * would from the table, and what the engine would refuse is refused here.
  */
 import type { z } from 'zod'
+import { encodeEvent } from '../event/event.ts'
 import type { JobContext } from '../job/context.ts'
 import type { Kind } from '../job/kind.ts'
 import { type Outcome, readOutcome } from '../job/outcome.ts'
-import { encodePayload } from '../job/request.ts'
+import { encodePayload, encodeRequest } from '../job/request.ts'
+import { eachOf } from '../support/errors.ts'
 import { checkOptions } from '../support/options.ts'
+
+const limits = { payloadBytesMax: Number.POSITIVE_INFINITY }
 
 export async function runHandler<Schema extends z.ZodType, Services>(
   kind: Kind<Schema, Services>,
@@ -18,7 +22,7 @@ export async function runHandler<Schema extends z.ZodType, Services>(
   const context: JobContext<z.output<Schema>> = {
     id: 1,
     kind: kind.kindName,
-    payload: kind.parse(JSON.parse(encodePayload(kind.kindName, payload, Number.POSITIVE_INFINITY))),
+    payload: kind.parse(JSON.parse(encodePayload(kind.kindName, payload, limits.payloadBytesMax))),
     owner: undefined,
     attempt: 1,
     maxAttempts: kind.retry.attempts,
@@ -31,7 +35,12 @@ export async function runHandler<Schema extends z.ZodType, Services>(
     log: () => {},
     signal: new AbortController().signal,
     compute: () => Promise.reject(new Error('give context.compute to stand in for the module')),
-    ...given.context,
   }
-  return readOutcome(await kind.run(context, given.services as Services), kind.kindName)
+  checkOptions('runHandler context', given.context ?? {}, Object.keys(context))
+  const outcome = readOutcome(await kind.run({ ...context, ...given.context }, given.services as Services), kind.kindName)
+  if (outcome.type === 'done') {
+    eachOf(outcome.next ?? [], 'next', (request) => encodeRequest(request, limits))
+    eachOf(outcome.publish ?? [], 'publish', (event) => encodeEvent(event, limits))
+  }
+  return outcome
 }

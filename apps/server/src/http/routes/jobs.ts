@@ -9,6 +9,11 @@ import type { Ground } from './ground.ts'
 import { attempt, explanation, job, jobQuery, logLine } from './job-schemas.ts'
 
 export function addJobRoutes(add: AddRoute, { engine }: Ground): void {
+  const mustExist = async (id: number) => {
+    const found = await engine.find(id)
+    if (!found) throw notFound(`job ${id}`)
+    return found
+  }
   add({
     method: 'GET',
     url: '/api/jobs',
@@ -35,11 +40,7 @@ export function addJobRoutes(add: AddRoute, { engine }: Ground): void {
     params: byId,
     answers: { 200: job },
     refuses: [404],
-    handle: async ({ params }) => {
-      const found = await engine.find(params.id)
-      if (!found) throw notFound(`job ${params.id}`)
-      return answer(200, found)
-    },
+    handle: async ({ params }) => answer(200, await mustExist(params.id)),
   })
   add({
     method: 'GET',
@@ -49,7 +50,11 @@ export function addJobRoutes(add: AddRoute, { engine }: Ground): void {
     summary: 'The attempts of a job, oldest first',
     params: byId,
     answers: { 200: z.object({ items: z.array(attempt) }) },
-    handle: async ({ params }) => answer(200, { items: await engine.attempts(params.id) }),
+    refuses: [404],
+    handle: async ({ params }) => {
+      await mustExist(params.id)
+      return answer(200, { items: await engine.attempts(params.id) })
+    },
   })
   add({
     method: 'GET',
@@ -63,7 +68,11 @@ export function addJobRoutes(add: AddRoute, { engine }: Ground): void {
       limit: countInUrl(1, 500).exactOptional().describe('200 when left out.'),
     }),
     answers: { 200: z.object({ items: z.array(logLine) }) },
-    handle: async ({ params, query }) => answer(200, { items: await engine.jobLog(params.id, query) }),
+    refuses: [404],
+    handle: async ({ params, query }) => {
+      await mustExist(params.id)
+      return answer(200, { items: await engine.jobLog(params.id, query) })
+    },
   })
   add({
     method: 'GET',
@@ -73,6 +82,10 @@ export function addJobRoutes(add: AddRoute, { engine }: Ground): void {
     summary: 'Why a job is not running',
     params: byId,
     answers: { 200: explanation },
-    handle: async ({ params }) => answer(200, await engine.why(params.id)),
+    refuses: [404],
+    handle: async ({ params }) => {
+      await mustExist(params.id)
+      return answer(200, await engine.why(params.id))
+    },
   })
 }

@@ -47,6 +47,11 @@ const limits = z
   .meta({ id: 'LaneLimits' })
 
 export function addLaneRoutes(add: AddRoute, { engine }: Ground): void {
+  const mustExist = async (name: string) => {
+    const found = await engine.lanes.find(name)
+    if (!found) throw notFound(`lane "${name}"`)
+    return found
+  }
   add({
     method: 'GET',
     url: '/api/lanes',
@@ -73,11 +78,7 @@ export function addLaneRoutes(add: AddRoute, { engine }: Ground): void {
     params: byName,
     answers: { 200: lane },
     refuses: [404],
-    handle: async ({ params }) => {
-      const found = await engine.lanes.find(params.name)
-      if (!found) throw notFound(`lane "${params.name}"`)
-      return answer(200, found)
-    },
+    handle: async ({ params }) => answer(200, await mustExist(params.name)),
   })
   add({
     method: 'PUT',
@@ -118,7 +119,9 @@ export function addLaneRoutes(add: AddRoute, { engine }: Ground): void {
     params: byName,
     body: withReason,
     answers: { 200: done },
+    refuses: [404],
     handle: async ({ params, body }) => {
+      await mustExist(params.name)
       await engine.lanes.pause(params.name, body?.reason)
       return answer(200, { done: true })
     },

@@ -1,0 +1,17 @@
+/**
+ * Texts that PostgreSQL can store: it takes neither NUL nor half of a surrogate pair.
+ */
+import { SluiceError } from './errors.ts'
+
+export const unstorable = 'contains a NUL character or half of a surrogate pair; remove it'
+
+export function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed()
+}
+
+/** Answers it. For words of people, such as the reason of a pause, and for names. */
+export function checkText<T extends string | undefined>(field: string, text: T): T {
+  if (text === undefined || (typeof text === 'string' && isStorable(text))) return text
+  const problem = typeof text === 'string' ? unstorable : `is a text, and this is ${JSON.stringify(text)}`
+  throw new SluiceError('INVALID_OPTION', { field, problem })
+}
