@@ -177,6 +177,18 @@ describe('the database is there and not usable', () => {
     await expectRefusals(database.url, 'DATABASE_READ_ONLY', /read-only.*primary/)
   })
 
+  test.for([
+    ['DateStyle', "'German'", 'ISO'],
+    ['default_transaction_isolation', 'serializable', "'read committed'"],
+    ['array_nulls', 'off', 'on'],
+    ['extra_float_digits', '-5', '1'],
+    ['statement_timeout', "'20ms'", '0'],
+  ])('because it has %s = %s for the role', async ([setting, value, cure], { database }) => {
+    const name = new URL(database.url).pathname.slice(1)
+    await client(inject('serverUrl'), `alter database ${name} set ${setting} = ${value}`)
+    await expectRefusals(database.url, 'DATABASE_SETTING', new RegExp(`${setting} = .*alter role ".+" set ${setting} = ${cure}`))
+  })
+
   test('because its schema needs a newer engine', async ({ database }) => {
     await client(database.url, `insert into sluice.migration values ('engine', 9999, '9999_future.sql', 'digest', 9999)`)
     await expectRefusals(database.url, 'SCHEMA_INCOMPATIBLE', /9999.*Upgrade this process/)

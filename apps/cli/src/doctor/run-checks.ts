@@ -140,6 +140,7 @@ async function checkSchema(url: string, checks: Finding[]): Promise<'whole' | 'e
 const fixes: Readonly<Record<string, string>> = {
   SCHEMA_INCOMPATIBLE: 'Upgrade this program.',
   SCHEMA_CHANGED: 'Use the version of the program that this database was made with, or another database.',
+  DATABASE_SETTING: 'Give Sluice a role of its own, or change the setting as it says.',
   POSTGRES_TOO_OLD: 'Upgrade PostgreSQL to 15 or newer.',
   DATABASE_REFUSED: 'Correct user, password and database in --database or DATABASE_URL.',
   DATABASE_READ_ONLY: 'Give the address of the primary.',

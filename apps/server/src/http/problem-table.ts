@@ -48,6 +48,7 @@ export const engineProblems: Readonly<Record<ErrorCode, ProblemRow>> = {
   DATABASE_REFUSED: away,
   DATABASE_READ_ONLY: away,
   LOOK_TOO_LONG: { status: 504, title: 'Looking took too long' },
+  DATABASE_SETTING: away,
   POSTGRES_TOO_OLD: away,
   SCHEMA_INCOMPATIBLE: away,
   SCHEMA_BEHIND: away,

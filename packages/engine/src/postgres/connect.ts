@@ -39,14 +39,53 @@ export function explainConnect(error: unknown): unknown {
   return error
 }
 
+/** Under which the engine's statements mean what they say. `cure` is what to set instead. */
+const settings: {
+  readonly setting: string
+  readonly fits: (value: string) => boolean
+  readonly needed: string
+  readonly cure: string
+}[] = [
+  { setting: 'DateStyle', fits: (value) => value.startsWith('ISO'), needed: 'ISO', cure: 'ISO' },
+  {
+    setting: 'default_transaction_isolation',
+    fits: (value) => value === 'read committed',
+    needed: 'read committed',
+    cure: "'read committed'",
+  },
+  { setting: 'array_nulls', fits: (value) => value === 'on', needed: 'on', cure: 'on' },
+  { setting: 'standard_conforming_strings', fits: (value) => value === 'on', needed: 'on', cure: 'on' },
+  { setting: 'extra_float_digits', fits: (value) => Number(value) >= 0, needed: '0 or more', cure: '1' },
+  ...['statement_timeout', 'transaction_timeout'].map((setting) => ({
+    setting,
+    fits: (ms: string) => Number(ms) === 0 || Number(ms) >= 1_000,
+    needed: 'none, or a second and more',
+    cure: '0',
+  })),
+]
+
+interface Server {
+  readonly version: number
+  readonly label: string
+  readonly read_only: boolean
+  readonly role: string
+  readonly settings: Readonly<Record<string, string>>
+}
+
 /** Refuses a server that can never work before anything is started on it. */
 export async function checkServer(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
-  const { rows } = await client.query<{ version: number; label: string; read_only: boolean }>(
-    `select current_setting('server_version_num')::int as version, current_setting('server_version') as label,
-            pg_is_in_recovery() or current_setting('transaction_read_only')::bool as read_only`,
+  const { rows } = await client.query<Server>(
+    `select current_setting('server_version_num')::int as version, current_setting('server_version') as label, current_user as role,
+            pg_is_in_recovery() or current_setting('transaction_read_only')::bool as read_only,
+            (select json_object_agg(name, setting) from pg_settings where name in (${settings.map(({ setting }) => `'${setting}'`).join(', ')})) as settings`,
   )
   const server = rows[0]
   if (server === undefined) throw new SluiceError('DATABASE_UNREACHABLE', { reason: 'it gave an empty answer' })
   if (server.version < versionMin) throw new SluiceError('POSTGRES_TOO_OLD', { version: server.label })
   if (server.read_only) throw new SluiceError('DATABASE_READ_ONLY')
+  for (const { setting, fits, needed, cure } of settings) {
+    const value = server.settings[setting]
+    if (value !== undefined && !fits(value))
+      throw new SluiceError('DATABASE_SETTING', { setting, value, needed, cure, role: server.role })
+  }
 }

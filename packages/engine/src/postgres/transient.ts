@@ -10,6 +10,8 @@ const transientStates = new Set([
   '57P02', // crash shutdown
   '57P03', // cannot connect now
   '57P05', // idle session timeout
+  '57014', // canceled: it took longer than the role's statements may, or somebody canceled it
+  '25P04', // the same for transactions
   '25P03', // idle in transaction timeout
   '26000', // a pooler forgot a prepared statement; they are off from now on
   '42P05', // or gave us a connection that knows it already
@@ -48,7 +50,13 @@ export function isStuck(error: unknown): boolean {
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const state = sqlState(error) ?? ''
-  return state.startsWith('08') || state.startsWith('57P') || transientCodes.has(state) || driverMessages.test(error.message)
+  return (
+    state.startsWith('08') ||
+    state.startsWith('57P') ||
+    state === '25P04' ||
+    transientCodes.has(state) ||
+    driverMessages.test(error.message)
+  )
 }
 
 export function sqlState(error: unknown): string | undefined {

@@ -27,6 +27,8 @@ export const errorTable = {
   DATABASE_REFUSED: 'PostgreSQL refused: {reason}. {advice}.',
   DATABASE_READ_ONLY: 'The database is read-only (a standby?). Point the address at the primary.',
   LOOK_TOO_LONG: 'The look took longer than {limitMs} ms and was ended. Narrow the filter, or ask for a smaller page.',
+  DATABASE_SETTING:
+    'PostgreSQL has {setting} = {value} for the role "{role}", and the engine needs {needed}. Give it a role with other settings, or change this one: alter role "{role}" set {setting} = {cure}.',
   POSTGRES_TOO_OLD: 'PostgreSQL {version} is too old. The engine needs 15 or newer.',
   SCHEMA_INCOMPATIBLE:
     'The schema in the database needs a process that knows migration {needs} of {package}, this one knows up to {knows}. Upgrade this process.',

@@ -1,6 +1,6 @@
 /**
- * PostgreSQL answers but cannot store: its disk is full, or it takes no writes for a while because another server is about to take over. Nobody's statement
- * is to blame, so nobody's attempt is: what has run is kept in memory and stored when that is over.
+ * PostgreSQL answers but cannot store: its disk is full, it takes no writes for a while because another server is about to take over, or it cancels what
+ * waits too long. Nobody's work is to blame, so nobody's attempt is: what has run is kept in memory and stored when that is over.
  */
 import { silentLog } from '@sluice/engine'
 import type pg from 'pg'
@@ -25,22 +25,57 @@ const cutOthers = (client: pg.Client) =>
     `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
   )
 
-/** New connections take no writes, and the old ones are gone. */
-async function setReadOnly(client: pg.Client, readOnly: boolean): Promise<void> {
-  await client.query('set default_transaction_read_only = off')
+/** New connections have it, and the old ones are gone. */
+async function setForOthers(client: pg.Client, setting: string, value: string): Promise<void> {
+  await client.query(`set ${setting} = default`)
   const { rows } = await client.query('select current_database() as name')
-  await client.query(`alter database ${rows[0].name} set default_transaction_read_only = ${readOnly}`)
+  await client.query(`alter database ${rows[0].name} set ${setting} = ${value}`)
   await cutOthers(client)
 }
 
-const troubles: [name: string, begin: (client: pg.Client) => Promise<unknown>, end: (client: pg.Client) => Promise<unknown>][] = [
-  ['the disk is full', (client) => client.query(fillDisk), (client) => client.query(makeRoom)],
-  ['the server takes no writes', (client) => setReadOnly(client, true), (client) => setReadOnly(client, false)],
+async function setReadOnly(client: pg.Client, readOnly: 'on' | 'off'): Promise<void> {
+  await client.query('set default_transaction_read_only = off')
+  await setForOthers(client, 'default_transaction_read_only', readOnly)
+}
+
+/** Somebody repairs the ledger, and statements of the role may not take long. */
+async function lockLedger(client: pg.Client): Promise<void> {
+  await setForOthers(client, 'statement_timeout', "'300ms'")
+  await client.query('begin; lock table sluice.job_ledger in access exclusive mode')
+}
+
+interface Trouble {
+  readonly name: string
+  readonly begin: (client: pg.Client) => Promise<unknown>
+  readonly end: (client: pg.Client) => Promise<unknown>
+  /** How often settles have failed until it is over. */
+  readonly tries: number
+}
+
+const troubles: Trouble[] = [
+  {
+    name: 'the disk is full',
+    begin: (client) => client.query(fillDisk),
+    end: (client) => client.query(makeRoom),
+    tries: 3 * ownTriesMax,
+  },
+  {
+    name: 'the server takes no writes',
+    begin: (client) => setReadOnly(client, 'on'),
+    end: (client) => setReadOnly(client, 'off'),
+    tries: 3 * ownTriesMax,
+  },
+  {
+    name: 'statements that wait are canceled',
+    begin: lockLedger,
+    end: (client) => client.query('rollback'),
+    tries: ownTriesMax,
+  },
 ]
 
-test.for(troubles)(
+test.for(troubles.map((trouble) => [trouble.name, trouble] as const))(
   '[E-27] %s for a while: what has run is stored when that is over, and no attempt is burned',
-  async ([_name, begin, end], { client, engines }) => {
+  async ([_name, { begin, end, tries }], { client, engines }) => {
     await client.query(effectTable)
     const ran: number[] = []
     let open = () => {}
@@ -64,7 +99,7 @@ test.for(troubles)(
     await eventually(() => ran.length === jobs.length)
     await begin(client)
     open()
-    await eventually(() => again > 3 * ownTriesMax, 60_000)
+    await eventually(() => again > tries, 60_000)
     await end(client)
     for (const { id } of jobs) {
       await eventually(async () => (await engine.find(id).catch(() => undefined))?.state === 'succeeded')
