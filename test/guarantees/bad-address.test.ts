@@ -171,6 +171,19 @@ describe('the database is there and not usable', () => {
     await one.end()
   }
 
+  test('because no connection is left for the role', async ({ database }) => {
+    await client(database.url, `create role crowded login connection limit 0`)
+    try {
+      await expectRefusals(
+        altered(database.url, (url) => void (url.username = 'crowded')),
+        'DATABASE_REFUSED',
+        /too many connections for role.*Raise the limit/,
+      )
+    } finally {
+      await client(database.url, 'drop role crowded')
+    }
+  })
+
   test('because it is read-only', async ({ database }) => {
     const name = new URL(database.url).pathname.slice(1)
     await client(inject('serverUrl'), `alter database ${name} set default_transaction_read_only = on`)

@@ -21,6 +21,7 @@ export function checkUrl(database: string): string {
 
 const notLetIn = 'Check user, password and database name'
 const rightMissing = 'Give the role this right, or let one that has it run `sluice migrate`'
+const tooMany = 'Raise the limit of the server or of the role: a process takes up to 12 connections, and `poolMax` more'
 const noTls = 'Switch TLS on in the server, or leave out sslmode'
 
 export function explainConnect(error: unknown): unknown {
@@ -30,6 +31,7 @@ export function explainConnect(error: unknown): unknown {
   // The driver itself says "SASL" when a password is asked for and none was given.
   if (state.startsWith('28') || state === '3D000' || reason.startsWith('SASL'))
     return new SluiceError('DATABASE_REFUSED', { reason, advice: notLetIn }, error)
+  if (state === '53300') return new SluiceError('DATABASE_REFUSED', { reason, advice: tooMany }, error)
   if (state === '42501') return new SluiceError('DATABASE_REFUSED', { reason, advice: rightMissing }, error)
   if (reason === 'The server does not support SSL connections')
     return new SluiceError('DATABASE_REFUSED', { reason: 'it does not speak TLS', advice: noTls }, error)

@@ -37,6 +37,15 @@ export class ClaimGate {
     this.auditDue = true
   }
 
+  /**
+   * Ends were given up. Unless somebody rescued these jobs, the table still says that they run here. What could not be stored although the lease holds waits for a lease:
+   * handed back at once, it would be claimed and run again and again.
+   */
+  auditGivenUp(trusted: boolean): void {
+    if (trusted) this.#secondLookMs = Math.min(this.#secondLookMs, this.#clock.monotonic() + this.#leaseMs)
+    else this.auditDue = true
+  }
+
   /** No audit is due or under way. */
   get isOpen(): boolean {
     return !this.auditDue && !this.#auditing

@@ -144,7 +144,10 @@ export class HandOver {
   async audit(): Promise<void> {
     const { database, held, worker, log } = this.#options
     this.withdraw()
-    const { jobs, fence } = await auditWorker(database, worker(), held.ids())
+    const { jobs, fence } = await auditWorker(database, worker(), held.ids()).catch((error: unknown) => {
+      log.warn('audit failed', { reason: String(error) })
+      throw error
+    })
     this.#voidUntil = fence
     if (jobs > 0) log.warn('lost claims handed back', { jobs })
   }

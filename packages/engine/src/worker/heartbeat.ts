@@ -90,6 +90,8 @@ export class Heartbeat implements Service {
   #stopped = false
   /** When the last beat got through, for readiness. */
   answered = false
+  /** Told once, not at every try. */
+  #isFailing = false
 
   constructor(options: HeartbeatOptions) {
     this.#options = options
@@ -150,12 +152,14 @@ export class Heartbeat implements Service {
     try {
       const beat = await this.#ask()
       this.answered = true
+      this.#isFailing = false
       if (beat.known) this.#trustedUntilMs = sentMs + leaseMs
       await onBeat(beat)
       // Declared dead and registered anew: the new lease is trusted with the next beat, so that comes at once.
       waitMs = beat.known ? this.#nextMs(beat) : 0
     } catch (error) {
-      if (this.answered) log.warn('heartbeat failed', { reason: String(error) })
+      if (!this.#isFailing) log.warn('heartbeat failed', { reason: String(error) })
+      this.#isFailing = true
       this.answered = false
       const broken = this.#client
       this.#client = undefined

@@ -1,6 +1,6 @@
 /** What a group of verdicts may hold: each job once, however often this process claimed it. */
 import { expect } from 'vitest'
-import { test } from '../../../../test/support/database.ts'
+import { eventually, test } from '../../../../test/support/database.ts'
 import { claimJobs, lowestRank } from '../dispatch/postgres/claim.ts'
 import { defineKind } from '../job/kind.ts'
 import { registerKinds } from '../job/kind-store.ts'
@@ -46,4 +46,26 @@ test('[E-07] [E-09] a job that was claimed again after a crash took back its fir
   const { rows } = await client.query(`select kind, count(*)::int from sluice.job group by kind`)
   expect(rows).toEqual([{ kind: 'child', count: 2 }])
   await database.close()
+})
+
+test('[E-07] a job whose end can never be stored is not run again and again: a lease lies between its runs', async ({
+  client,
+  engines,
+}) => {
+  const leaseMs = 1_000
+  const ranMs: number[] = []
+  const cursed = defineKind('cursed', { run: () => void ranMs.push(performance.now()) })
+  const engine = engines({ kinds: [cursed], lease: leaseMs })
+  await engine.start()
+  // Neither its end nor another attempt, for a reason that does not pass by itself.
+  await client.query(`
+    create function refuse() returns trigger language plpgsql as $$ begin raise exception 'not this one'; end $$;
+    create trigger refuse before insert on sluice.job_ledger for each row execute function refuse();
+    create trigger refuse before insert on sluice.attempt for each row execute function refuse()`)
+  const { id } = await engine.enqueue(cursed({}))
+  await eventually(() => ranMs.length >= 3)
+  const gaps = ranMs.slice(1).map((ms, at) => ms - (ranMs[at] ?? 0))
+  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(leaseMs)
+  await client.query('drop trigger refuse on sluice.job_ledger; drop trigger refuse on sluice.attempt')
+  await eventually(async () => (await engine.find(id))?.state === 'succeeded')
 })

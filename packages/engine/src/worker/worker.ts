@@ -271,7 +271,7 @@ export class Worker implements Service {
   #forget(group: readonly Ended[], ended: boolean): void {
     for (const { claim } of group) this.#held.forget(claim)
     this.#options.dispatcher.acknowledge(group)
-    if (!ended) this.#gate.auditDue = true // unless somebody rescued them, the table still says that they run here
+    if (!ended) this.#gate.auditGivenUp(this.#options.trusted())
     for (const pool of this.pools.values()) pool.goOn()
     this.#tellIfEnded()
   }
