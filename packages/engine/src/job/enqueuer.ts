@@ -43,6 +43,14 @@ interface Waiting {
 type LoneRow = [id: number | null, handedOver: boolean | null]
 const none: LoneRow = [null, null]
 
+/** The ends of the promise that was made last. A function of its own for each enqueue would be half as much again to clear away as the promise. */
+let resolveLast: Waiting['resolve']
+let rejectLast: Waiting['reject']
+const takeEnds = (resolve: Waiting['resolve'], reject: Waiting['reject']): void => {
+  resolveLast = resolve
+  rejectLast = reject
+}
+
 const groupSizeMax = 500
 /** One while the callers of the other go on. More would make groups smaller, and each pays its own way. */
 const groupsUnderWayMax = 2
@@ -65,10 +73,10 @@ export class Enqueuer {
   }
 
   add(request: EncodedRequest): Promise<Enqueued> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ request, resolve, reject })
-      if (this.#waiting.length === 1) this.#flushSoon()
-    })
+    const promise = new Promise<Enqueued>(takeEnds)
+    this.#waiting.push({ request, resolve: resolveLast, reject: rejectLast })
+    if (this.#waiting.length === 1) this.#flushSoon()
+    return promise
   }
 
   /** All of them or none. */
