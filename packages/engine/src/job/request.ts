@@ -192,7 +192,7 @@ export function encodePayload(kind: string, payload: unknown, bytesMax: number):
   if (json.includes('\\u') && unstorableEscape.test(json))
     throw new SluiceError('PAYLOAD_NOT_STORABLE', {
       kind,
-      reason: 'it contains a NUL character or half of a surrogate pair; remove it',
+      reason: `it ${unstorable}`,
     })
   return json
 }
