@@ -91,7 +91,7 @@ export function snooze(when: Duration | Date): Outcome {
 
 /** Trying again would not help. The job stays visible as failed. */
 export function fail(error: unknown): Outcome {
-  return { type: 'fail', error: error ?? new Error('no reason given') }
+  return { type: 'fail', error: error ?? 'no reason given' }
 }
 
 /** No longer wanted. */

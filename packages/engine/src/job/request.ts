@@ -87,10 +87,10 @@ export const ownerName = name.refine(isStorable, unstorable)
 export const laneName = name.refine((lane) => !/^(owner|kind):/.test(lane), 'begins with owner: or kind:, which are ours')
 /** Four digits of a year: what JSON, PostgreSQL and people all read the same way. */
 const lastMs = Date.UTC(9999, 11, 31)
-const isDue = (given: unknown): boolean => given instanceof Date && given.getTime() >= 0 && given.getTime() <= lastMs
+const isUsableDate = (given: unknown): boolean => given instanceof Date && given.getTime() >= 0 && given.getTime() <= lastMs
 const optionsSchema = z.strictObject({
   runAt: z
-    .custom<Date>(isDue, 'is no Date between 1970 and 9999; give one, as new Date(Date.now() + 60_000), or a `delay`')
+    .custom<Date>(isUsableDate, 'is no Date between 1970 and 9999; give one, as new Date(Date.now() + 60_000), or a `delay`')
     .optional(),
   delay: durationField.optional(),
   priority: z.int().min(-1000).max(1000).optional(),

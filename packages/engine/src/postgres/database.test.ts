@@ -65,3 +65,21 @@ test('[E-11] a pooler that forgets statements is told once, and all that were un
   expect(lines).toEqual(['prepared statements are off'])
   await pools.close()
 })
+
+test.for([
+  ["'{}'", []],
+  ["'{1,-2,9007199254740991}'", [1, -2, 9_007_199_254_740_991]],
+  ["'{1,null,3}'", [1, null, 3]],
+  [
+    "'{{1,2},{3,4}}'",
+    [
+      [1, 2],
+      [3, 4],
+    ],
+  ],
+  ["'[2:3]={5,6}'", [5, 6]],
+] as const)('a list of ids %s is read as numbers', async ([text, ids], { database }) => {
+  const pools = new Database({ url: database.url, poolMax: 1, prepare: false, log: silentLog })
+  expect((await pools.pool.query(`select ${text}::bigint[] as ids`)).rows).toEqual([{ ids }])
+  await pools.close()
+})

@@ -49,7 +49,7 @@ export type Carrier = KeptConnections | pg.Pool | pg.ClientBase
 // ids, fences and ranks stay below 2⁵³ (a fence is microseconds since 1970, which gets there in the year 2255)
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary'): unknown =>
-    oid === 20 ? Number : oid === 1016 ? parseIds : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+    oid === 20 ? Number : oid === bigintArray ? parseIds : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 }
 
 /** Several statements in one message; the rows of one of them, counted from the end. */
@@ -58,8 +58,17 @@ async function ask(client: pg.ClientBase, text: string, at = -1): Promise<unknow
   return results.at(at)?.rows ?? []
 }
 
-function parseIds(text: string): number[] {
-  return JSON.parse(`[${text.slice(1, -1)}]`) as number[]
+const bigintArray: number = 1016
+type Ids = (number | null | Ids)[]
+
+/** Mostly a plain list of ours, read at once; a user's own statement may answer with gaps, or lists in lists. */
+function parseIds(text: string): Ids {
+  if (/^\{[-\d,]*\}$/.test(text)) return JSON.parse(`[${text.slice(1, -1)}]`) as number[]
+  return toNumbers(pg.types.getTypeParser(bigintArray, 'text')(text) as unknown[])
+}
+
+function toNumbers(texts: unknown[]): Ids {
+  return texts.map((one) => (one === null ? null : Array.isArray(one) ? toNumbers(one) : Number(one)))
 }
 
 const hotConnectionsMax = 4
