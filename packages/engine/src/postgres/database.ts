@@ -64,7 +64,8 @@ type Ids = (number | null | Ids)[]
 /** Mostly a plain list of ours, read at once; a user's own statement may answer with gaps, or lists in lists. */
 function parseIds(text: string): Ids {
   if (/^\{[-\d,]*\}$/.test(text)) return JSON.parse(`[${text.slice(1, -1)}]`) as number[]
-  return toNumbers(pg.types.getTypeParser(bigintArray, 'text')(text) as unknown[])
+  const parse = pg.types.getTypeParser(bigintArray, 'text') as (text: string) => unknown[]
+  return toNumbers(parse(text))
 }
 
 function toNumbers(texts: unknown[]): Ids {
