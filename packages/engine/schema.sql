@@ -459,6 +459,8 @@ UNION ALL
 CREATE OR REPLACE FUNCTION sluice.add_days(first_day date, days integer)
  RETURNS void
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 declare
   parent text;
@@ -468,7 +470,7 @@ begin
   perform set_config('lock_timeout', '2s', true);
   perform pg_advisory_xact_lock(hashtext('sluice.add_days'));
   for parent in select c.relname from pg_class c where c.relnamespace = 'sluice'::regnamespace and c.relkind = 'p' order by 1 loop
-    for day in select generate_series(first_day, first_day + days, '1 day')::date loop
+    for day in select generate_series(first_day, first_day + least(days, 31), '1 day')::date loop
       partition := parent || '_' || to_char(day, 'YYYYMMDD');
       if to_regclass('sluice.' || partition) is null then
         execute format('create table sluice.%I (like sluice.%I including defaults including constraints)', partition, parent);
@@ -476,6 +478,21 @@ begin
                        day::timestamp at time zone 'UTC', (day + 1)::timestamp at time zone 'UTC');
       end if;
     end loop;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.admit(role text, in_schema text DEFAULT 'sluice'::text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  rights text;
+  things text;
+begin
+  execute format('grant usage on schema %I to %I', in_schema, role);
+  for rights, things in values ('select, insert, update, delete', 'tables'), ('usage', 'sequences'), ('execute', 'functions') loop
+    execute format('grant %s on all %s in schema %I to %I', rights, things, in_schema, role);
+    execute format('alter default privileges in schema %I grant %s on %s to %I', in_schema, rights, things, role);
   end loop;
 end $function$;
 
@@ -1428,6 +1445,22 @@ CREATE OR REPLACE FUNCTION sluice.discard(ids bigint[])
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
 AS $function$ select sluice.retire(array(select j.id from sluice.job j where j.id = any(ids) and j.shelf = 'failed' order by j.id for update), 'failed', null) $function$;
+
+CREATE OR REPLACE FUNCTION sluice.drop_day(old_day text, keep_days integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  day record;
+begin
+  perform set_config('lock_timeout', '500ms', true);
+  for day in select o.parent, o.partition, o.phase from sluice.old_days(greatest(keep_days, 1)) o where o.partition = old_day loop
+    if day.phase = 'pending' then execute format('alter table sluice.%I detach partition sluice.%I finalize', day.parent, day.partition); end if;
+    execute format('drop table sluice.%I', day.partition);
+  end loop;
+end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.due_schedules(in_term bigint, batch integer, OUT leads boolean, OUT now_ms double precision, OUT next_ms double precision, OUT due jsonb)
  RETURNS record
@@ -2708,11 +2741,12 @@ begin
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.old_days(keep_days integer)
- RETURNS TABLE(parent text, partition text, phase text)
+ RETURNS TABLE(parent text, partition text, phase text, owned boolean)
  LANGUAGE sql
  STABLE
 AS $function$
-  select left(c.relname, -9), c.relname::text, case when i.inhrelid is null then 'detached' when i.inhdetachpending then 'pending' else 'attached' end
+  select left(c.relname, -9), c.relname::text, case when i.inhrelid is null then 'detached' when i.inhdetachpending then 'pending' else 'attached' end,
+         pg_has_role(c.relowner, 'usage')
   from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
   left join pg_inherits i on i.inhrelid = c.oid

@@ -164,27 +164,6 @@ test('[O-11] an older process goes on while the schema grows under it', async ({
   expect(engine.status()).toMatchObject({ ready: true })
 })
 
-test('[O-11] a role that may not create anything works on a schema that somebody else has migrated', async ({
-  client,
-  engines,
-  database,
-}) => {
-  const role = `worker_${new URL(database.url).pathname.slice(1)}`
-  await client.query(`create role ${role} login`)
-  await client.query(`grant usage on schema sluice to ${role}`)
-  await client.query(`grant select, insert, update, delete on all tables in schema sluice to ${role}`)
-  await client.query(`grant usage on all sequences in schema sluice to ${role}`)
-  const url = new URL(database.url)
-  url.username = role
-  const engine = engines({ database: url.href, kinds: [note], lead: false })
-  await engine.start()
-  const { id } = await engine.enqueue(note({}))
-  await eventually(async () => (await engine.find(id))?.state === 'succeeded')
-  await engine.stop()
-  await client.query(`drop owned by ${role}`)
-  await client.query(`drop role ${role}`)
-})
-
 test('[O-11] a package on the engine brings migrations of its own, numbered by themselves and applied once', async ({
   empty,
 }) => {

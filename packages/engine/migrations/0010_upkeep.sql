@@ -276,11 +276,12 @@ begin
 end $$;
 
 -- Which days are past keeping. Detaching happens outside a transaction, so the caller does it, one by one; whatever it did not get through with
--- is here again: a day whose detaching was cut short is 'pending', one that was not dropped afterwards is 'detached'.
-create function sluice.old_days(keep_days integer) returns table (parent text, partition text, phase text)
+-- is here again: a day whose detaching was cut short is 'pending', one that was not dropped afterwards is 'detached'. Only its owner can do that: others call drop_day.
+create function sluice.old_days(keep_days integer) returns table (parent text, partition text, phase text, owned boolean)
 language sql stable
 as $$
-  select left(c.relname, -9), c.relname::text, case when i.inhrelid is null then 'detached' when i.inhdetachpending then 'pending' else 'attached' end
+  select left(c.relname, -9), c.relname::text, case when i.inhrelid is null then 'detached' when i.inhdetachpending then 'pending' else 'attached' end,
+         pg_has_role(c.relowner, 'usage')
   from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
   left join pg_inherits i on i.inhrelid = c.oid
@@ -288,3 +289,37 @@ as $$
     and exists (select from pg_class p where p.relnamespace = n.oid and p.relkind = 'p' and p.relname = left(c.relname, -9))
     and to_date(right(c.relname, 8), 'YYYYMMDD') < (sluice.now() at time zone 'UTC')::date - keep_days
   order by i.inhdetachpending desc nulls last, 2 $$;
+
+-- A day past keeping, for a role that owns nothing. In a transaction it cannot be detached concurrently: settles wait while this waits for a reader, so it soon gives up.
+create function sluice.drop_day(old_day text, keep_days integer) returns void
+language plpgsql security definer
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  day record;
+begin
+  perform set_config('lock_timeout', '500ms', true);
+  for day in select o.parent, o.partition, o.phase from sluice.old_days(greatest(keep_days, 1)) o where o.partition = old_day loop
+    if day.phase = 'pending' then execute format('alter table sluice.%I detach partition sluice.%I finalize', day.parent, day.partition); end if;
+    execute format('drop table sluice.%I', day.partition);
+  end loop;
+end $$;
+
+-- What is done with the owner's rights is for those who were let in.
+revoke execute on function sluice.add_days(date, integer), sluice.drop_day(text, integer) from public;
+
+-- Lets a role work here that owns nothing: for the role of an application, where another one migrates. To be called by the owner; what later migrations make is included.
+-- Packages that stand on the engine may have a schema of their own.
+create function sluice.admit(role text, in_schema text default 'sluice') returns void
+language plpgsql
+as $$
+declare
+  rights text;
+  things text;
+begin
+  execute format('grant usage on schema %I to %I', in_schema, role);
+  for rights, things in values ('select, insert, update, delete', 'tables'), ('usage', 'sequences'), ('execute', 'functions') loop
+    execute format('grant %s on all %s in schema %I to %I', rights, things, in_schema, role);
+    execute format('alter default privileges in schema %I grant %s on %s to %I', in_schema, rights, things, role);
+  end loop;
+end $$;

@@ -8,6 +8,7 @@ import { registerKinds, registerLaneClasses, type StoredSettings, storeSettings 
 import type { Settled } from './options.ts'
 import type { Database } from './postgres/database.ts'
 import { checkSchema, migrate } from './postgres/migrate.ts'
+import { checkRights } from './postgres/rights.ts'
 import { registerSchedules } from './schedule/schedules.ts'
 
 export async function register(database: Database, options: Settled): Promise<StoredSettings> {
@@ -15,6 +16,7 @@ export async function register(database: Database, options: Settled): Promise<St
   const { database: url, migrations, migrates, kinds, events, laneClasses, schedules, priorityStepMs, payloadBytesMax } = options
   if (migrates) await migrate(url, migrations)
   else await checkSchema(url, migrations)
+  await checkRights(on)
   await registerKinds(on, [...kinds.values()])
   await registerEvents(on, events, [...kinds.values()])
   await registerLaneClasses(on, laneClasses)

@@ -22,6 +22,8 @@ interface OldDay {
   readonly parent: string
   readonly partition: string
   readonly phase: 'attached' | 'pending' | 'detached'
+  /** By the role of this process: only then can it be detached. */
+  readonly owned: boolean
 }
 
 const daysAhead = 7
@@ -65,9 +67,10 @@ export class Pruner {
       await this.#forgetWindows()
       await this.#forget('prune_runs', runsPerStatement)
       await this.#forget('prune_events', eventsPerStatement)
-      const { rows } = await database.query<OldDay>(sql`select parent, partition, phase from sluice.old_days(${keepDays})`)
+      const { rows } = await database.query<OldDay>(sql`select parent, partition, phase, owned from sluice.old_days(${keepDays})`)
       for (const day of rows) {
-        await this.#drop(day)
+        if (day.owned) await this.#drop(day)
+        else await database.query(sql`select sluice.drop_day(${day.partition}, ${keepDays})`)
         dropped.push(day.partition)
       }
     } catch (error) {

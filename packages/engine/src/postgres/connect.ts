@@ -20,7 +20,8 @@ export function checkUrl(database: string): string {
 }
 
 const notLetIn = 'Check user, password and database name'
-const rightMissing = 'Give the role this right, or let one that has it run `sluice migrate`'
+const rightMissing =
+  "Give the role this right, or let one that has it run `sluice migrate` and then select sluice.admit('…') with the name of this role"
 const tooMany = 'Raise the limit of the server or of the role: a process takes up to 12 connections, and `poolMax` more'
 const noTls = 'Switch TLS on in the server, or leave out sslmode'
 
