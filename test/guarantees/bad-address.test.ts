@@ -184,6 +184,20 @@ describe('the database is there and not usable', () => {
     }
   })
 
+  test('because it cannot store every text', async ({ database }) => {
+    const name = `latin_${new URL(database.url).pathname.slice(1)}`
+    await client(inject('serverUrl'), `create database ${name} encoding 'LATIN1' locale 'C' template template0`)
+    try {
+      await expectRefusals(
+        altered(database.url, (url) => void (url.pathname = `/${name}`)),
+        'DATABASE_REFUSED',
+        /its encoding is LATIN1.*encoding 'UTF8' template template0/,
+      )
+    } finally {
+      await client(inject('serverUrl'), `drop database ${name} with (force)`)
+    }
+  })
+
   test('because it is read-only', async ({ database }) => {
     const name = new URL(database.url).pathname.slice(1)
     await client(inject('serverUrl'), `alter database ${name} set default_transaction_read_only = on`)
@@ -196,6 +210,7 @@ describe('the database is there and not usable', () => {
     ['array_nulls', 'off', 'on'],
     ['extra_float_digits', '-5', '1'],
     ['statement_timeout', "'20ms'", '0'],
+    ['lock_timeout', "'20ms'", '0'],
   ])('because it has %s = %s for the role', async ([setting, value, cure], { database }) => {
     const name = new URL(database.url).pathname.slice(1)
     await client(inject('serverUrl'), `alter database ${name} set ${setting} = ${value}`)

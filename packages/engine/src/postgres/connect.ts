@@ -23,6 +23,7 @@ const notLetIn = 'Check user, password and database name'
 const rightMissing =
   "Give the role this right, or let one that has it run `sluice migrate` and then select sluice.admit('…') with the name of this role"
 const tooMany = 'Raise the limit of the server or of the role: a process takes up to 12 connections, and `poolMax` more'
+const notUtf8 = "Give one that was made so: create database … encoding 'UTF8' template template0"
 const noTls = 'Switch TLS on in the server, or leave out sslmode'
 
 export function explainConnect(error: unknown): unknown {
@@ -59,7 +60,7 @@ const settings: {
   { setting: 'array_nulls', fits: (value) => value === 'on', needed: 'on', cure: 'on' },
   { setting: 'standard_conforming_strings', fits: (value) => value === 'on', needed: 'on', cure: 'on' },
   { setting: 'extra_float_digits', fits: (value) => Number(value) >= 0, needed: '0 or more', cure: '1' },
-  ...['statement_timeout', 'transaction_timeout'].map((setting) => ({
+  ...['statement_timeout', 'transaction_timeout', 'lock_timeout'].map((setting) => ({
     setting,
     fits: (ms: string) => Number(ms) === 0 || Number(ms) >= 1_000,
     needed: 'none, or a second and more',
@@ -71,6 +72,7 @@ interface Server {
   readonly version: number
   readonly label: string
   readonly read_only: boolean
+  readonly encoding: string
   readonly role: string
   readonly settings: Readonly<Record<string, string>>
 }
@@ -79,13 +81,18 @@ interface Server {
 export async function checkServer(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
   const { rows } = await client.query<Server>(
     `select current_setting('server_version_num')::int as version, current_setting('server_version') as label, current_user as role,
-            pg_is_in_recovery() or current_setting('transaction_read_only')::bool as read_only,
+            current_setting('server_encoding') as encoding, pg_is_in_recovery() or current_setting('transaction_read_only')::bool as read_only,
             (select json_object_agg(name, setting) from pg_settings where name in (${settings.map(({ setting }) => `'${setting}'`).join(', ')})) as settings`,
   )
   const server = rows[0]
   if (server === undefined) throw new SluiceError('DATABASE_UNREACHABLE', { reason: 'it gave an empty answer' })
   if (server.version < versionMin) throw new SluiceError('POSTGRES_TOO_OLD', { version: server.label })
   if (server.read_only) throw new SluiceError('DATABASE_READ_ONLY')
+  if (server.encoding !== 'UTF8')
+    throw new SluiceError('DATABASE_REFUSED', {
+      reason: `its encoding is ${server.encoding}, which has no place for some characters`,
+      advice: notUtf8,
+    })
   for (const { setting, fits, needed, cure } of settings) {
     const value = server.settings[setting]
     if (value !== undefined && !fits(value))
