@@ -13,6 +13,7 @@ import {
   SluiceError,
   silentLog,
 } from '@sluice/engine'
+import { createTestKit } from '@sluice/engine/testing'
 import { createTestDatabase, type TestDatabase } from '@sluice/local-postgres/testing'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject } from 'vitest'
@@ -222,6 +223,16 @@ const deeds: [mistake: string, act: (engine: Engine) => Promise<unknown>, names:
   ['a reason with a NUL character', (engine) => engine.cancel(1, { reason: 'a\0' }), /reason.*NUL/],
   ['the id of a run that is a text', (engine) => engine.runs.cancel('x' as never), /id of a run/],
   ['the id of an event that is a text', (engine) => engine.events.find('x' as never), /id of an event/],
+  ['a transaction without a function', (engine) => engine.transaction(undefined as never), /transaction: takes a function/],
+  ['a statement that is a text', (engine) => engine.query('select 1' as never), /statement: is none of sql-template-tag/],
+  ['a hold that is a duration', (engine) => engine.lanes.hold('github', '5m' as never), /until: is no Date that lies ahead/],
+  ['a hold in the past', (engine) => engine.owners.hold('somebody', new Date(0)), /until: is no Date that lies ahead/],
+  ['a test kit without options', () => createTestKit(undefined as never), /createTestKit: takes an object with database/],
+  [
+    'a test kit without kinds',
+    () => createTestKit({ database: 'postgres://nowhere' } as never),
+    /createTestKit\.kinds: is no list/,
+  ],
 ]
 
 test.for(deeds)('an engine refuses %s', async ([_mistake, act, names], { engines }) => {

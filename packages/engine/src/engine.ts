@@ -153,11 +153,21 @@ export class Engine implements Executor {
 
   /** For what stands on the engine and keeps its data in the same database: one statement on the engine's pool, ids as numbers. */
   async query<R>(statement: Sql): Promise<Rows<R>> {
+    if (typeof (statement as Sql | undefined)?.text !== 'string' || !Array.isArray(statement.values))
+      throw new SluiceError('INVALID_OPTION', {
+        field: 'statement',
+        problem: 'is none of sql-template-tag; write sql`select …`, or give { text, values }',
+      })
     return (await this.#ready()).query<R>(statement)
   }
 
   /** All of it or nothing. Hand `tx` to `enqueue` and `publish`, so that what follows from your change commits with it. */
   async transaction<T>(act: (tx: TransactionClient) => Promise<T>): Promise<T> {
+    if (typeof act !== 'function')
+      throw new SluiceError('INVALID_OPTION', {
+        field: 'transaction',
+        problem: 'takes a function of what to do in it, as in async (tx) => { … }',
+      })
     return (await this.#ready()).transaction(this.#options.leaseMs, ({ client }) => lend(client, act))
   }
 

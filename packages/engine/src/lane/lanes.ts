@@ -113,8 +113,11 @@ export function checkName(field: string, name: string): void {
 const aYearMs = 366 * 86_400_000
 
 export function checkHold(until: Date, clock: Clock): Date {
-  const aheadMs = until.getTime() - clock.now()
+  const aheadMs = until instanceof Date ? until.getTime() - clock.now() : Number.NaN
   if (!(aheadMs > 0 && aheadMs <= aYearMs))
-    throw new SluiceError('INVALID_OPTION', { field: 'until', problem: 'must lie ahead, and not more than a year' })
+    throw new SluiceError('INVALID_OPTION', {
+      field: 'until',
+      problem: 'is no Date that lies ahead, and not more than a year; give one, as new Date(Date.now() + 300_000)',
+    })
   return until
 }

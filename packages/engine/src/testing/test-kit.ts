@@ -25,7 +25,9 @@ import type { Schedule } from '../schedule/schedule.ts'
 import { registerSchedules, Schedules } from '../schedule/schedules.ts'
 import { systemClock } from '../support/clock.ts'
 import { type Duration, toMs } from '../support/duration.ts'
+import { SluiceError } from '../support/errors.ts'
 import { silentLog } from '../support/log.ts'
+import { checkOptions } from '../support/options.ts'
 import { type Held, HeldClaims } from '../worker/held-claims.ts'
 import { judgeFailedWrite, type Verdict } from '../worker/judge.ts'
 import { deregisterWorker, registerWorker } from '../worker/register.ts'
@@ -57,6 +59,9 @@ const lanedLooksMax = 100
 const drainMax = 10_000
 
 export async function createTestKit<Services>(options: TestKitOptions<Services>): Promise<TestKit> {
+  checkOptions('createTestKit', options, ['database', 'kinds', 'services', 'schedules', 'events', 'migrations'])
+  if (!Array.isArray(options.kinds))
+    throw new SluiceError('INVALID_OPTION', { field: 'createTestKit.kinds', problem: 'is no list; give [ … ]' })
   await migrate(options.database, options.migrations)
   const kit = new TestKit(options)
   await kit.open()
