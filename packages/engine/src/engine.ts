@@ -28,10 +28,10 @@ import { topicsFor, Waker } from './job/waker.ts'
 import { Lanes } from './lane/lanes.ts'
 import { Owners } from './lane/owners.ts'
 import { type EngineOptions, type Settled, settleOptions } from './options.ts'
-import { clientOf, type Executor, onClient, type QueryClient, type Rows } from './postgres/client.ts'
+import { checkStatement, clientOf, type Executor, onClient, type QueryClient, type Rows } from './postgres/client.ts'
 import { explainConnect } from './postgres/connect.ts'
 import { Database } from './postgres/database.ts'
-import { lend } from './postgres/lend.ts'
+import { lending } from './postgres/lend.ts'
 import { register } from './registration.ts'
 import { Runs } from './run/runs.ts'
 import { Schedules } from './schedule/schedules.ts'
@@ -153,22 +153,12 @@ export class Engine implements Executor {
 
   /** For what stands on the engine and keeps its data in the same database: one statement on the engine's pool, ids as numbers. */
   async query<R>(statement: Sql): Promise<Rows<R>> {
-    if (typeof (statement as Sql | undefined)?.text !== 'string' || !Array.isArray(statement.values))
-      throw new SluiceError('INVALID_OPTION', {
-        field: 'statement',
-        problem: 'is none of sql-template-tag; write sql`select …`, or give { text, values }',
-      })
-    return (await this.#ready()).query<R>(statement)
+    return (await this.#ready()).query<R>(checkStatement(statement))
   }
 
   /** All of it or nothing. Hand `tx` to `enqueue` and `publish`, so that what follows from your change commits with it. */
   async transaction<T>(act: (tx: TransactionClient) => Promise<T>): Promise<T> {
-    if (typeof act !== 'function')
-      throw new SluiceError('INVALID_OPTION', {
-        field: 'transaction',
-        problem: 'takes a function of what to do in it, as in async (tx) => { … }',
-      })
-    return (await this.#ready()).transaction(this.#options.leaseMs, ({ client }) => lend(client, act))
+    return (await this.#ready()).transaction(this.#options.leaseMs, lending(act))
   }
 
   async find(id: number): Promise<Job | undefined> {

@@ -29,6 +29,16 @@ export function checkClient(client: QueryClient | undefined): QueryClient | unde
   })
 }
 
+/** Answers it. */
+export function checkStatement(statement: Sql): Sql {
+  const given: Partial<Sql> | undefined = statement
+  if (typeof given?.text === 'string' && Array.isArray(given.values)) return statement
+  throw new SluiceError('INVALID_OPTION', {
+    field: 'statement',
+    problem: 'is none of sql-template-tag; write sql`select …`, or give { text, values }',
+  })
+}
+
 /** A transaction that the engine lends. Do not commit or roll back, and wait for every query: afterwards it refuses. */
 export interface TransactionClient {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>

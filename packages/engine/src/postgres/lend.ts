@@ -12,6 +12,15 @@ import type pg from 'pg'
 import { SluiceError } from '../support/errors.ts'
 import type { TransactionClient } from './client.ts'
 
+/** For a user's own: what to do in the transaction. */
+export function lending<T>(act: (tx: TransactionClient) => Promise<T>): (lent: { client: pg.ClientBase }) => Promise<T> {
+  if (typeof act === 'function') return ({ client }) => lend(client, act)
+  throw new SluiceError('INVALID_OPTION', {
+    field: 'transaction',
+    problem: 'takes a function of what to do in it, as in async (tx) => { … }',
+  })
+}
+
 export async function lend<T>(client: pg.ClientBase, use: (tx: TransactionClient) => Promise<T>): Promise<T> {
   const underWay = new Set<Promise<unknown>>()
   let over = false
