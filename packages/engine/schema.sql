@@ -555,6 +555,7 @@ CREATE OR REPLACE FUNCTION sluice.audit(in_worker bigint, held bigint[], OUT job
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
+ SET lock_timeout TO '500ms'
 AS $function$
 declare
   lost bigint[];
@@ -1613,7 +1614,7 @@ begin
   created := made.created;
   -- A job that was found and changed was locked meanwhile: a claim may have skipped it.
   if wake then
-    perform sluice.wake(made.topics, case when made.shelf = 'scheduled' then due end);
+    perform sluice.wake(made.topics, made.due_at);
   end if;
 end $function$;
 
@@ -1855,13 +1856,13 @@ begin
       ids[r.ordinality] := made.id;
       if not made.created then existing := existing || r.ordinality; end if;
       topics := topics || made.topics;
-      if made.shelf = 'scheduled' then due := least(due, r.due_at); end if;
+      due := least(due, made.due_at);
     end loop;
   end if;
   if wake then perform sluice.wake(topics, due); end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue_one(kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, run_at timestamp with time zone, key text, mode text, unique_for interval, debounce_max interval, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint, trace text, OUT id bigint, OUT created boolean, OUT shelf sluice.job_state, OUT topics text[])
+CREATE OR REPLACE FUNCTION sluice.enqueue_one(kind text, payload jsonb, pool text, owner text, priority integer, max_attempts integer, run_at timestamp with time zone, key text, mode text, unique_for interval, debounce_max interval, parent bigint, root bigint, lane text, cost integer, run bigint, event bigint, trace text, OUT id bigint, OUT created boolean, OUT shelf sluice.job_state, OUT topics text[], OUT due_at timestamp with time zone)
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -1906,19 +1907,25 @@ begin
   end if;
   for round in 1..20 loop
     if enqueue_one.mode in ('replace', 'debounce') then
+      -- What a debounce waits for is longer than a pause of its kind: whoever promotes it looks for that. The lane goes with the payload, for the call is another.
       update sluice.job j
       set payload = enqueue_one.payload,
-          shelf = case when j.shelf = 'paused' or enqueue_one.mode = 'replace' then j.shelf
-                       when least(due, j.created_at + enqueue_one.debounce_max) > at then 'scheduled'::sluice.job_state end,
-          run_at = case when j.shelf = 'paused' or enqueue_one.mode = 'replace' then j.run_at
+          lane = enqueue_one.lane,
+          cost = enqueue_one.cost,
+          owner = enqueue_one.owner,
+          shelf = case when enqueue_one.mode = 'replace' then j.shelf
+                       when least(due, j.created_at + enqueue_one.debounce_max) > at then 'scheduled'::sluice.job_state
+                       when j.shelf = 'paused' then j.shelf end,
+          run_at = case when enqueue_one.mode = 'replace' then j.run_at
                         when least(due, j.created_at + enqueue_one.debounce_max) > at then least(due, j.created_at + enqueue_one.debounce_max) end,
-          rank = case when j.shelf = 'paused' or enqueue_one.mode = 'replace' then j.rank
+          rank = case when enqueue_one.mode = 'replace' then j.rank
                       else sluice.rank(least(due, j.created_at + enqueue_one.debounce_max), j.priority, step) end
       where j.key = full_key and j.shelf is distinct from 'failed' and j.worker is null
-      returning j.id, j.shelf, j.pool, j.lane, j.rank into put;
+      returning j.id, j.shelf, j.pool, j.lane, j.rank, j.run_at into put;
       if found then
         enqueue_one.id := put.id;
         enqueue_one.shelf := put.shelf;
+        due_at := put.run_at;
         if put.shelf is null then topics := sluice.line_up(array[row(put.pool, put.lane, put.rank)::sluice.ready_job]); end if;
         return;
       end if;
@@ -1932,10 +1939,11 @@ begin
             enqueue_one.parent, enqueue_one.root, enqueue_one.run, enqueue_one.event, enqueue_one.max_attempts,
             case when waits is not null then 'infinity' when enqueue_one.run_at > at then enqueue_one.run_at end, at, enqueue_one.trace)
     on conflict do nothing
-    returning j.id, j.shelf, j.rank into put;
+    returning j.id, j.shelf, j.rank, j.run_at into put;
     if found then
       enqueue_one.id := put.id;
       enqueue_one.shelf := put.shelf;
+      due_at := put.run_at;
       created := true;
       if put.shelf is null then topics := sluice.line_up(array[row(enqueue_one.pool, enqueue_one.lane, put.rank)::sluice.ready_job]); end if;
       if enqueue_one.unique_for is not null then
@@ -1945,15 +1953,20 @@ begin
     end if;
     -- A new statement has a younger snapshot: now the holder of the key is visible, unless it has just ended; then go round.
     if waits is not null then
-      select j.id into enqueue_one.id from sluice.job j where j.after_key = waits;
+      if enqueue_one.mode = 'again' then
+        select j.id into enqueue_one.id from sluice.job j where j.after_key = waits;
+      else      -- whoever follows has the last payload
+        update sluice.job j set payload = enqueue_one.payload where j.after_key = waits returning j.id into enqueue_one.id;
+      end if;
       if found then return; end if;
     end if;
     waits := null;
     select j.id, j.worker, j.key_rule into win from sluice.job j where j.key = full_key and j.shelf is distinct from 'failed';
     if found then
-      if enqueue_one.mode = 'again' and win.worker is not null then
+      -- A job of this mode lets its key go when it starts; one that runs and has it was made in another mode, and is over before the next.
+      if enqueue_one.mode <> 'keep' and win.worker is not null then
         waits := full_key;
-      elsif not (enqueue_one.mode in ('replace', 'debounce') and win.worker is null) then
+      elsif enqueue_one.mode not in ('replace', 'debounce') then
         enqueue_one.id := win.id;
         return;
       end if;

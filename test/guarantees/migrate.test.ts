@@ -191,3 +191,11 @@ test('[O-11] a process that may not migrate changes nothing, and says what the s
   expect(await pendingMigrations(empty.url)).toEqual([])
   await expect(engine.pauses()).resolves.toEqual([])
 })
+
+test('[O-11] a process that has nothing to migrate waits for nobody who does', async ({ engines, client }) => {
+  await client.query('begin; select pg_advisory_xact_lock(7158423001)')
+  const engine = engines({ kinds: [note] })
+  await engine.start()
+  expect(engine.status()).toMatchObject({ ready: true })
+  await client.query('rollback')
+})

@@ -2,9 +2,10 @@
  * PostgreSQL answers but cannot store: its disk is full, it takes no writes for a while because another server is about to take over, or it cancels what
  * waits too long. Nobody's work is to blame, so nobody's attempt is: what has run is kept in memory and stored when that is over.
  */
-import { silentLog } from '@sluice/engine'
+import { defineKind, done, once, silentLog, type TransactionClient } from '@sluice/engine'
 import type pg from 'pg'
 import { expect } from 'vitest'
+import { z } from 'zod'
 import { effectTable, stepBoth, stepKinds, stepNext, stepPlain, stepWrite } from '../programs/step-kinds.ts'
 import { eventually, test } from '../support/database.ts'
 import { nothingWrong, tally } from '../support/tally.ts'
@@ -115,3 +116,33 @@ test.for(troubles.map((trouble) => [trouble.name, trouble] as const))(
     ).toEqual(nothingWrong)
   },
 )
+
+test('[E-29] [E-09] a write that says so of itself, or of another server, is a failed attempt and holds up no other', async ({
+  client,
+  engines,
+}) => {
+  await client.query('create table kept (n integer)')
+  const elsewhere = Object.assign(new Error('cannot execute INSERT in a read-only transaction'), { code: '25006' })
+  const writes: Record<string, (tx: TransactionClient) => Promise<unknown>> = {
+    elsewhere: () => Promise.reject(elsewhere),
+    itself: async (tx) => {
+      await tx.query('set transaction read only')
+      await tx.query('insert into kept values (1)')
+    },
+    good: (tx) => tx.query('insert into kept values (2)'),
+  }
+  const kind = defineKind('write', {
+    payload: z.object({ how: z.string(), n: z.int() }),
+    retry: once,
+    run: ({ payload: { how } }) => done({ write: (tx) => writes[how]!(tx) }),
+  })
+  const engine = engines({ kinds: [kind], lease: '60s' })
+  await engine.start()
+  const bad = await engine.enqueueMany(Array.from({ length: 8 }, (_, n) => kind({ how: n % 2 ? 'elsewhere' : 'itself', n })))
+  const good = await engine.enqueue(kind({ how: 'good', n: 8 }))
+  await eventually(async () => (await engine.find(good.id))?.state === 'succeeded', 60_000)
+  for (const { id } of bad)
+    await eventually(
+      async () => (await engine.find(id))?.error?.message === elsewhere.message && (await engine.find(id))?.state === 'failed',
+    )
+})

@@ -242,9 +242,10 @@ begin
 end $$;
 
 -- What only the process itself can know: claims whose answer got lost on the way. After every reconnect, before the next claim.
+-- It has the row of the process in its hand, which the heartbeat needs: so it waits for nobody for long, and is tried again.
 create function sluice.audit(in_worker bigint, held bigint[], out jobs integer, out until_fence bigint)
 language plpgsql
-  set enable_seqscan = off set enable_bitmapscan = off
+  set enable_seqscan = off set enable_bitmapscan = off set lock_timeout = '500ms'
 as $$
 declare
   lost bigint[];

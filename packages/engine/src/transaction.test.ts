@@ -199,3 +199,23 @@ test('[E-02] an option with a typing error is refused: what was meant for a tran
   await expect(engine.pause({ scope: 'kind', name: 'mial' })).rejects.toMatchObject({ code: 'UNKNOWN_KIND' })
   await expect(engine.runs.start({ kind: 'walk.nothing', payload: {} })).rejects.toMatchObject({ code: 'UNKNOWN_KIND' })
 })
+
+test('[E-02] a transaction in which a statement failed does not resolve, even if nobody listened', async ({
+  engines,
+  client,
+}) => {
+  const engine = engines({ kinds: [mail] })
+  const swallowed = engine.transaction(async (tx) => {
+    const { id } = await engine.enqueue(mail({ to: 'ann' }), { client: tx })
+    await tx.query('select 1 / 0').catch(() => {})
+    return id
+  })
+  await expect(swallowed).rejects.toMatchObject({ code: '22012' })
+  expect((await client.query('select from sluice.job')).rowCount).toBe(0)
+  const { id } = await engine.transaction(async (tx) => {
+    await tx.query('savepoint before')
+    await tx.query('select 1 / 0').catch(() => tx.query('rollback to before'))
+    return engine.enqueue(mail({ to: 'ann' }), { client: tx })
+  })
+  expect(await engine.find(id)).toMatchObject({ state: 'ready' })
+})

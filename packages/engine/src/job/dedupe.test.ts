@@ -1,7 +1,8 @@
 /** Dedupe while a job is active: what a key covers, whom it belongs to, when it is free again, and what each mode does to the second job. */
-import type pg from 'pg'
+import pg from 'pg'
 import { expect } from 'vitest'
-import { test } from '../../../../test/support/database.ts'
+import { z } from 'zod'
+import { eventually, test } from '../../../../test/support/database.ts'
 import { createTestKit } from '../testing/test-kit.ts'
 import { defineKind } from './kind.ts'
 import { done, fail } from './outcome.ts'
@@ -198,4 +199,72 @@ test('[E-05] bulk: of many rows with one key, keep keeps the first and replace t
   const replaced = await engine.enqueueMany(rows.map((n) => push({ n }, { key: 'a', dedupe: 'replace' })))
   expect(new Set(replaced.map(({ id }) => id)).size).toBe(1)
   expect(await engine.find(replaced[0]?.id ?? 0)).toMatchObject({ payload: { n: 299 } })
+})
+
+test('[E-05] replace and debounce: beside a job of another mode that runs with the key, the last payload waits for its end', async ({
+  engines,
+  client,
+}) => {
+  const engine = engines({ kinds: [mail] })
+  for (const mode of ['replace', 'debounce'] as const) {
+    await engine.enqueue(mail({ n: 1 }, { key: mode }))
+    const held = await claim(client)
+    const second = await engine.enqueue(mail({ n: 2 }, { key: mode, dedupe: mode }))
+    expect(second.created).toBe(true)
+    expect(await engine.enqueue(mail({ n: 3 }, { key: mode, dedupe: mode }))).toEqual({ id: second.id, created: false })
+    expect(await engine.why(second.id)).toMatchObject({ reason: 'waiting for another job' })
+    await settle(client, held, 'done')
+    await client.query('select sluice.release_missed()')
+    expect(await engine.find(second.id)).toMatchObject({ state: 'ready', payload: { n: 3 } })
+    await settle(client, await claim(client), 'done')
+  }
+})
+
+test('[E-05] [E-12] replace: the lane goes with the payload', async ({ engines, client }) => {
+  const call = defineKind('call', {
+    payload: z.object({ to: z.string() }),
+    dedupe: 'replace',
+    key: () => 'one',
+    lane: ({ payload }) => `api:${payload.to}`,
+    cost: ({ to }) => to.length,
+    run: () => {},
+  })
+  const engine = engines({ kinds: [call] })
+  const { id } = await engine.enqueue(call({ to: 'a' }))
+  await engine.enqueue(call({ to: 'bb' }))
+  const { rows } = await client.query('select payload, lane, cost from sluice.job where id = $1', [id])
+  expect(rows).toEqual([{ payload: { to: 'bb' }, lane: 'api:bb', cost: 2 }])
+})
+
+test('[E-05] [E-21] debounce: a job of a paused kind is put off like any other', async ({ engines, client }) => {
+  const engine = engines({ kinds: [mail] })
+  await engine.pause({ scope: 'kind', name: 'mail' })
+  const { id } = await engine.enqueue(mail({ n: 1 }, { key: 'ann', dedupe: 'debounce' }))
+  expect(await engine.find(id)).toMatchObject({ state: 'paused' })
+  await engine.enqueue(mail({ n: 2 }, { key: 'ann', dedupe: 'debounce', delay: '1h' }))
+  expect(await engine.find(id)).toMatchObject({ state: 'scheduled', payload: { n: 2 }, runAt: expect.any(Date) })
+  await client.query(`update sluice.job set run_at = sluice.now(); update sluice.leader set term = 1, until = 'infinity'`)
+  await client.query('select sluice.promote(1, 10)')
+  expect(await engine.find(id)).toMatchObject({ state: 'paused' })
+})
+
+test('[E-05] [E-11] debounce: whoever waits for the next due time hears of the one that was stored', async ({
+  engines,
+  database,
+}) => {
+  const engine = engines({ kinds: [mail] })
+  const listener = new pg.Client(database.url)
+  await listener.connect()
+  const heard: number[] = []
+  listener.on('notification', ({ payload = '' }) => void (payload.startsWith('due:') && heard.push(Number(payload.slice(4)))))
+  await listener.query('listen sluice')
+  const options = { key: 'ann', dedupe: 'debounce', debounceMax: '1m' } as const
+  const { id } = await engine.enqueue(mail({}, { ...options, delay: '30s' }))
+  const job = await engine.find(id)
+  await engine.enqueueMany([mail({}, { ...options, delay: '1h' }), push({})].slice(0, 1))
+  const { runAt } = (await engine.find(id)) as { runAt: Date }
+  expect(runAt.getTime() - (job?.createdAt.getTime() ?? 0)).toBe(60_000)
+  await eventually(() => heard.some((ms) => Math.abs(ms - runAt.getTime()) < 1_000))
+  expect(heard.every((ms) => ms <= runAt.getTime() + 1_000)).toBe(true)
+  await listener.end()
 })

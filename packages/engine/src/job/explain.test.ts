@@ -93,6 +93,8 @@ test.each<[Explanation['reason'], Partial<Job>, Partial<Surroundings>, RegExp]>(
   ['paused', { state: 'paused' }, { kindPaused: { reason: 'provider down' } }, /kind mail is paused: provider down\. Resume/],
   ['paused', { state: 'paused' }, { kindPaused: { reason: null } }, /kind mail is paused\. Resume/],
   ['paused', { state: 'paused' }, {}, /was resumed/],
+  ['in an open transaction', { state: 'paused' }, { heldBy: holder }, /^The job is in a transaction/],
+  ['in an open transaction', { state: 'scheduled', runAt: now }, { heldBy: holder }, /^The job is in a transaction/],
   ['paused', {}, { kindPaused: { reason: null }, workers: [] }, /kind mail/],
   ['paused', {}, { poolPaused: { reason: 'disk full' }, workers: [] }, /pool light is paused: disk full/],
   ['no worker for this pool', {}, { workers: [] }, /serves the pool light\. Start/],

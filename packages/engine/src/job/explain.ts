@@ -63,7 +63,9 @@ export function explain(job: Job, around: Surroundings): Explanation {
     case 'scheduled':
       return explainScheduled(job, around)
     case 'paused':
-      return explainPause('kind', job.kind, around.kindPaused)
+      return !around.kindPaused && around.heldBy
+        ? explainHeld('The job', around.heldBy)
+        : explainPause('kind', job.kind, around.kindPaused)
     case 'ready':
       return explainReady(job, around)
   }
@@ -79,6 +81,7 @@ function explainScheduled(job: Job, around: Surroundings): Explanation {
       reason: 'waiting for leader',
       text: 'It is due, and no process leads. Start a worker or scheduler; one takes over within seconds.',
     }
+  if (around.heldBy) return explainHeld('The job', around.heldBy)
   return { reason: 'waiting for leader', text: 'It is due; the leader makes it ready within moments.' }
 }
 

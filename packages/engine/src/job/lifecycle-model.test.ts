@@ -72,12 +72,14 @@ class Model {
     const waits = holder && ['scheduled', 'ready', 'paused'].includes(holder.state)
     if (waits && (mode === 'replace' || mode === 'debounce')) {
       holder.n = ask.n
-      if (mode === 'debounce' && holder.state !== 'paused')
-        this.#schedule(holder, Math.min(dueMs, holder.createdMs + (ask.maxS ?? 1e6) * 1_000))
+      const wasPaused = holder.state === 'paused'
+      if (mode === 'debounce') this.#schedule(holder, Math.min(dueMs, holder.createdMs + (ask.maxS ?? 1e6) * 1_000))
+      if (wasPaused && holder.state === 'ready') holder.state = 'paused'
       return { existing: holder.id }
     }
-    const follows = mode === 'again' && holder?.state === 'running'
+    const follows = mode !== 'keep' && holder?.state === 'running'
     const follower = follows && [...this.jobs.values()].find((job) => job.after === key)
+    if (follower && mode !== 'again') follower.n = ask.n
     if (follower) return { existing: follower.id }
     if (holder && !follows) return { existing: holder.id }
     const state = follows || dueMs > this.nowMs ? 'scheduled' : this.paused.has(ask.kind) ? 'paused' : 'ready'

@@ -9,7 +9,7 @@ export type JobState = 'scheduled' | 'ready' | 'paused' | 'running' | 'failed' |
 export const moves = {
   scheduled: ['ready', 'paused', 'canceled'],
   ready: ['running', 'scheduled', 'paused', 'canceled'],
-  paused: ['ready', 'canceled'],
+  paused: ['ready', 'scheduled', 'canceled'],
   running: ['succeeded', 'scheduled', 'ready', 'failed', 'canceled'],
   failed: ['ready', 'paused', 'canceled'],
   succeeded: [],

@@ -34,6 +34,8 @@ export interface LeaderNews {
   readonly dueMs: number | undefined
   readonly nextLeaseMs: number | undefined
   readonly chores: boolean
+  /** This process could not reach the database a moment ago, so others may not have either. */
+  readonly afterTrouble: boolean
 }
 
 export class Leader implements Service {
@@ -79,6 +81,7 @@ export class Leader implements Service {
 
   onBeat(news: LeaderNews): void {
     const { witness, clock } = this.#options
+    if (news.afterTrouble) this.rescuer.holdOff()
     if (news.term === undefined || this.#stopped) {
       if (this.#term !== undefined) {
         witness.tell({ type: 'leader.changed', leads: false, term: this.#term })

@@ -39,11 +39,14 @@ const againMs = 250
 const slackMs = 20
 /** To look for jobs whose process left no row is to walk through the whole queue, which is not for the rush after a start. */
 const sweepAfterMs = 5_000
+/** When the database was away, leases ran out of processes that live. They are back within this time, or they are not. */
+const holdOffMs = 3_000
 
 export class Rescuer {
   readonly #options: RescuerOptions
   #timer: Timer | undefined
   #sweep: Timer | undefined
+  #notBeforeMs = Number.NEGATIVE_INFINITY
   #working: Promise<Rescue> | undefined
 
   constructor(options: RescuerOptions) {
@@ -58,6 +61,11 @@ export class Rescuer {
       leaseMs > 0 ? leaseMs + slackMs : againMs,
       () => void this.runOnce().then(this.#options.onLooked),
     )
+  }
+
+  /** Nobody is declared dead for a moment. */
+  holdOff(): void {
+    this.#notBeforeMs = this.#options.clock.monotonic() + holdOffMs
   }
 
   /** Whoever takes office does it once. */
@@ -90,6 +98,11 @@ export class Rescuer {
     try {
       const current = term()
       if (current === undefined) return none
+      const leftMs = this.#notBeforeMs - this.#options.clock.monotonic()
+      if (leftMs > 0) {
+        this.sleep(leftMs)
+        return none
+      }
       const [row] = await withDays(database, () =>
         database.send<RescueRow>(database.hot, statement, [current, crashesMax, sweep]),
       )

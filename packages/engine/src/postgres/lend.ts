@@ -25,6 +25,7 @@ export async function lend<T>(client: pg.ClientBase, use: (tx: TransactionClient
   const underWay = new Set<Promise<unknown>>()
   let over = false
   let lost: SluiceError | undefined
+  let failed: unknown
   const query = (...words: unknown[]): unknown => {
     if (over) return Promise.reject(new SluiceError('TRANSACTION_OVER'))
     const refusal = refusalOf(words[0])
@@ -38,7 +39,11 @@ export async function lend<T>(client: pg.ClientBase, use: (tx: TransactionClient
     })
     underWay.add(answer)
     const answered = (): void => void underWay.delete(answer)
-    answer.then(answered, answered)
+    answer.then(answered, (error: unknown) => {
+      failed ??= error
+      if (error instanceof Error) raisedOn.set(error, client)
+      answered()
+    })
     return answer
   }
   // All else that a client can do, it can.
@@ -52,12 +57,20 @@ export async function lend<T>(client: pg.ClientBase, use: (tx: TransactionClient
     const result = await Promise.race([use(tx), broken])
     while (underWay.size > 0) await Promise.race([Promise.all(underWay), broken])
     if (lost) throw lost // also where the borrower has caught it
+    if (client.getTransactionStatus() === 'E') throw failed // a commit would roll back, and not say so
     return result
   } finally {
     over = true
     client.off('error', breakOff)
     client.off('end', ended)
   }
+}
+
+const raisedOn = new WeakMap<Error, pg.ClientBase>()
+
+/** It is the word of this server, and was not brought from elsewhere. */
+export function isRaisedOn(client: pg.ClientBase, error: unknown): boolean {
+  return error instanceof Error && raisedOn.get(error) === client
 }
 
 const comments = String.raw`(?:\s|--[^\n]*\n|/\*[^]*?\*/)*`

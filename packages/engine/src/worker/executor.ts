@@ -10,7 +10,7 @@ import type { BudgetReport } from '../lane/budget-report.ts'
 import type { Clock, Timer } from '../support/clock.ts'
 import { type Scrub, SluiceError } from '../support/errors.ts'
 import { type Attempt, type ContextDeps, HandlerContext } from './handler-context.ts'
-import { judge, type Verdict } from './judge.ts'
+import { judge, stopped, type Verdict } from './judge.ts'
 import type { StopSwitch } from './stop-switch.ts'
 
 export interface ExecutorDeps extends ContextDeps {
@@ -40,7 +40,7 @@ export function execute(
   const context = new HandlerContext(attempt, kind, payload, deps, report)
   const returned = (value: unknown): Verdict => verdict(read(value, kind))
   const thrown = (error: unknown = new Error('the handler threw undefined')): Verdict =>
-    verdict(stop.reason === 'canceled' ? { type: 'cancel' } : { type: 'retry', error })
+    stop.reason === 'canceled' ? stopped : verdict({ type: 'retry', error })
   try {
     const started: unknown = kind.run(context, deps.services)
     return isThenable(started) ? withLimit(started, kind.timeoutMs, stop, deps.clock).then(returned, thrown) : returned(started)

@@ -225,7 +225,10 @@ export class HandOver {
 /** Anybody who knows the channel can say anything there. */
 function read(text: string): Message | undefined {
   try {
-    return JSON.parse(text) as Message
+    const message: unknown = JSON.parse(text)
+    return Array.isArray(message) && typeof message[1] === 'string' && Number.isSafeInteger(message[2])
+      ? (message as unknown as Message)
+      : undefined
   } catch {
     return undefined
   }

@@ -13,6 +13,8 @@ import type { Service } from '../support/service.ts'
 
 export interface Beat {
   /** When it was sent, by the monotonic clock. */
+  /** The last one did not get through. */
+  readonly afterTrouble: boolean
   readonly sentMs: number
   readonly known: boolean
   readonly term: number | undefined
@@ -91,6 +93,7 @@ export class Heartbeat implements Service {
   /** When the last beat got through, for readiness. */
   answered = false
   /** Told once, not at every try. */
+  #wasKnown = true
   #isFailing = false
 
   constructor(options: HeartbeatOptions) {
@@ -156,7 +159,9 @@ export class Heartbeat implements Service {
       if (beat.known) this.#trustedUntilMs = sentMs + leaseMs
       await onBeat(beat)
       // Declared dead and registered anew: the new lease is trusted with the next beat, so that comes at once.
-      waitMs = beat.known ? this.#nextMs(beat) : 0
+      // One that stops does not register anew, and has nothing to hurry for.
+      waitMs = beat.known ? this.#nextMs(beat) : this.#wasKnown ? 0 : retryMs
+      this.#wasKnown = beat.known
     } catch (error) {
       if (!this.#isFailing) log.warn('heartbeat failed', { reason: String(error) })
       this.#isFailing = true
@@ -196,6 +201,7 @@ export class Heartbeat implements Service {
       const [known, term, leaderMs, ready, turns, cancel, suspects, nowMs, dueMs, nextLeaseMs, chores, watched, handed] = row
       return {
         sentMs: this.#sentMs,
+        afterTrouble: this.#isFailing,
         known,
         term: term ?? undefined,
         leaderMs,

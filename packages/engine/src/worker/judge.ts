@@ -16,12 +16,17 @@ export type Verdict =
   | { readonly outcome: 'failed'; readonly error: StoredError }
   | { readonly outcome: 'canceled'; readonly error: StoredError | undefined }
   | { readonly outcome: 'handed back'; readonly started: boolean }
+  /** This process heard that it shall stop. Anybody can say so: it is canceled if the table says the same, and goes back otherwise. */
+  | { readonly outcome: 'stopped'; readonly started: boolean }
 
 /** Its handler never started, so its call was not made. */
 export const handBack: Verdict = { outcome: 'handed back', started: false }
 /** Its handler was under way: the permits of its lane count as spent. */
 export const breakOff: Verdict = { outcome: 'handed back', started: true }
-export const canceled: Verdict = { outcome: 'canceled', error: undefined }
+/** Told before its handler started. */
+export const stoppedEarly: Verdict = { outcome: 'stopped', started: false }
+/** Its handler gave up. */
+export const stopped: Verdict = { outcome: 'stopped', started: true }
 
 export function judge(claim: Claim, kind: Pick<Kind, 'retry'>, outcome: Outcome, random: number, scrub?: Scrub): Verdict {
   switch (outcome.type) {

@@ -4,20 +4,39 @@
  * Past that the connection is cut, and the server is asked to end the session: a statement that is under way there would go on with the job's row in
  * its hand, and the end of the attempt would wait for it. What did nothing for a whole lease has been ended by the server already.
  */
-
+import type pg from 'pg'
 import { cut } from '../postgres/answers.ts'
 import type { Database, Transaction } from '../postgres/database.ts'
-import { lend } from '../postgres/lend.ts'
+import { isRaisedOn, lend } from '../postgres/lend.ts'
+import { isStuck, sqlState } from '../postgres/transient.ts'
 import type { Clock } from '../support/clock.ts'
 import { SluiceError } from '../support/errors.ts'
 import type { Writing } from './ended.ts'
 
+const readOnlyStatement = {
+  name: 'sluice_read_only',
+  text: `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean`,
+}
 const endStatement = { name: 'sluice_end_session', text: 'select pg_terminate_backend($1)' }
 
 export interface WriteLimit {
   readonly database: Database
   readonly clock: Clock
   readonly limitMs: number
+}
+
+const itsOwn = new WeakSet<Error>()
+
+/** A write said that the server cannot store, and it can: the write made its own transaction read-only, or asked another server. */
+export function isOwnDoing(error: unknown): boolean {
+  return error instanceof Error && itsOwn.has(error)
+}
+
+async function isTrue(error: Error, client: pg.ClientBase, database: Database): Promise<boolean> {
+  if (!isRaisedOn(client, error)) return false
+  if (sqlState(error) !== '25006') return true
+  const asked = database.send<[boolean]>(database.hot, readOnlyStatement, [])
+  return asked.then(([row]) => row?.[0] ?? true).catch(() => true)
 }
 
 /** `found` is what `lockText` found. */
@@ -34,7 +53,10 @@ export async function lendToWrite(
   try {
     await lend(client, verdict.write)
   } catch (error) {
-    if (!ending) throw error
+    if (!ending) {
+      if (isStuck(error) && error instanceof Error && !(await isTrue(error, client, database))) itsOwn.add(error)
+      throw error
+    }
     await ending
     throw new SluiceError('HANDLER_TIMED_OUT', { limitMs }, error)
   } finally {

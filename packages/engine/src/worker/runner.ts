@@ -12,7 +12,7 @@ import { endRunning, findTracer, startRunning } from '../support/trace.ts'
 import type { Witness } from '../support/witness.ts'
 import { type ExecutorDeps, execute } from './executor.ts'
 import type { Held, HeldClaims } from './held-claims.ts'
-import { canceled, type Verdict } from './judge.ts'
+import { stoppedEarly, type Verdict } from './judge.ts'
 import { LogBuffer } from './log-buffer.ts'
 import { OwnProcesses } from './own-process.ts'
 
@@ -55,7 +55,7 @@ export class Runner {
   }
 
   run(held: Held, kind: AnyKind): Verdict | Promise<Verdict> {
-    if (held.stop.reason === 'canceled') return canceled
+    if (held.stop.reason === 'canceled') return stoppedEarly
     if (this.#options.witness.jobs) this.#tellStarted(held)
     return this.#tracer ? this.#runInSpan(this.#tracer, held, kind) : this.#execute(held, kind)
   }

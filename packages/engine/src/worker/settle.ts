@@ -52,7 +52,7 @@ export async function settle(
     worker,
     ids,
     fences,
-    group.map(({ verdict }) => verdict.outcome),
+    group.map(({ verdict: { outcome } }) => (outcome === 'stopped' ? 'handed back' : outcome)),
     group.map(({ verdict }) => ('delayMs' in verdict ? verdict.delayMs : null)),
     group.map(({ verdict }) => ('runAt' in verdict ? verdict.runAt : null)),
     group.map(({ verdict }) => ('error' in verdict && verdict.error ? JSON.stringify(verdict.error) : null)),
@@ -95,7 +95,7 @@ export async function findBusyLanes(database: Database, lanes: readonly string[]
 
 /** Permits that were not used; null is all of them. */
 function refundOf({ verdict, said }: Ended): number | null {
-  return verdict.outcome === 'handed back' && !verdict.started ? null : (said?.refund ?? 0)
+  return 'started' in verdict && !verdict.started ? null : (said?.refund ?? 0)
 }
 
 type SettledRow = [stale: number[], inLanes: string | null, inRuns: string | null, below: number[] | null]

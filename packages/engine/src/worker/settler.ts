@@ -18,6 +18,7 @@ import { pause } from '../support/clock.ts'
 import type { Log } from '../support/log.ts'
 import { type Ended, hasConsequences, hasWrite, isHeldUp, isIdleWrite, WaitedInVain, withoutVoid } from './ended.ts'
 import type { Verdict } from './judge.ts'
+import { isOwnDoing } from './lend-to-write.ts'
 import { Line } from './line.ts'
 import { SetAside } from './set-aside.ts'
 import { findBusyLanes, settle } from './settle.ts'
@@ -181,7 +182,7 @@ export class Settler {
         if (isMissingDay(error) && days++ < dayTriesMax) dayMissing = true
         else if (!isTransient(error)) throw error
         if (this.#isOver()) return undefined
-        if (isStuck(error)) tries = 0
+        if (isStuck(error) && !isOwnDoing(error)) tries = 0
         if (tries >= writeTriesMax || isHeldUp(error, group) || isIdleWrite(error, group)) throw error
         log.warn('settle is tried again', { reason: String(error) })
         await pause(clock, waitMs)

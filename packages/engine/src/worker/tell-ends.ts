@@ -1,8 +1,10 @@
 /**
  * Tells how claims ended, after the database has agreed, and what their servers said on the way.
  */
+import type { EndedOutcome } from '../support/fact.ts'
 import type { Witness } from '../support/witness.ts'
 import type { Ended } from './ended.ts'
+import type { Verdict } from './judge.ts'
 
 export function tellEnds({ tell, jobs }: Witness, group: readonly Ended[], stale: readonly number[]): void {
   for (const { claim, verdict, said, ranMs, trace = claim.trace } of group) {
@@ -13,13 +15,18 @@ export function tellEnds({ tell, jobs }: Witness, group: readonly Ended[], stale
       job: claim.id,
       kind: claim.kind,
       attempt: claim.attempt,
-      outcome: stale.length > 0 && stale.includes(claim.id) ? 'stale' : verdict.outcome,
+      outcome: stale.length > 0 && stale.includes(claim.id) ? 'stale' : named(verdict.outcome),
       ranMs,
       run: claim.run,
       trace: trace?.split('-')[1],
       error: 'error' in verdict && verdict.error ? brief(verdict.error) : undefined,
     })
   }
+}
+
+/** Who was told to stop was canceled: whoever told it had it written down first. */
+function named(outcome: Verdict['outcome']): EndedOutcome {
+  return outcome === 'stopped' ? 'canceled' : outcome
 }
 
 /** Without its stack, which is stored with the attempt. */
