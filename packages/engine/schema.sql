@@ -488,7 +488,14 @@ AS $function$
 declare
   rights text;
   things text;
+  owner_role name := (select n.nspowner::regrole::text from pg_namespace n where n.nspname = in_schema);
 begin
+  if owner_role is null then
+    perform sluice.refuse('SL002', format('there is no schema "%s"', in_schema), 'Give sluice, or the one of a package that stands on it.');
+  end if;
+  if not pg_has_role((select n.nspowner from pg_namespace n where n.nspname = in_schema), 'usage') then
+    perform sluice.refuse('SL002', format('only %s, who owns the schema %s, can let somebody in', owner_role, in_schema), 'Call it as that role.');
+  end if;
   execute format('grant usage on schema %I to %I', in_schema, role);
   for rights, things in values ('select, insert, update, delete', 'tables'), ('usage', 'sequences'), ('execute', 'functions') loop
     execute format('grant %s on all %s in schema %I to %I', rights, things, in_schema, role);
@@ -1819,7 +1826,7 @@ begin
   fresh as (
     insert into sluice.job (id, kind, pool, lane, cost, owner, shelf, priority, rank, payload, key, parent, root, run, event, max_attempts, run_at, created_at,
                             trace)
-    select id, kind, pool, lane, cost, owner, shelf, priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
+    select id, kind, pool, lane, cost, owner, shelf, priority, greatest((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
            case when mode = 'keep' then full_key end, parent, root, run, event, max_attempts,
            case when due_at > at then due_at end, at, trace
     from input
@@ -1877,7 +1884,7 @@ declare
   rule sluice.key_rule := case enqueue_one.mode when 'keep' then 'end' when 'again' then 'again' else 'start' end;
   step integer := (select priority_step_ms from sluice.setting);
   paused boolean := exists (select from sluice.pause p where p.scope = 'kind' and p.name = enqueue_one.kind);
-  due timestamptz := coalesce(enqueue_one.run_at, at);
+  due timestamptz := greatest(enqueue_one.run_at, at);      -- what is due already becomes ready now
   waits text;
   first_shelf sluice.job_state;
   win record;

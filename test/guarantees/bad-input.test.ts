@@ -233,6 +233,11 @@ const deeds: [mistake: string, act: (engine: Engine) => Promise<unknown>, names:
     () => createTestKit({ database: 'postgres://nowhere' } as never),
     /createTestKit\.kinds: is no list/,
   ],
+  [
+    'a list of jobs with a hole',
+    (engine) => engine.enqueueMany(Object.assign([note({})], { length: 2 })),
+    /jobs\[1\]: .*is no request/,
+  ],
 ]
 
 test.for(deeds)('an engine refuses %s', async ([_mistake, act, names], { engines }) => {

@@ -13,7 +13,7 @@ test('[E-22] a cancel that nobody has written down cancels nothing: the job goes
   const long = defineKind('long', {
     async run({ signal }) {
       if (runs++ > 0) return done()
-      return new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+      return new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(new Error('told to stop'))))
     },
   })
   const engine = engines({ kinds: [long] })

@@ -2,6 +2,7 @@
  * A role of its own for the application, where another one owns the tables: it may not create anything, and works for years all the same. What it lacks is said when it
  * starts, not when the days of the ledger run out.
  */
+import { collectorMigrations } from '@sluice/collector'
 import { defineKind, done } from '@sluice/engine'
 import { expect } from 'vitest'
 import { tables } from '#engine/postgres/rights'
@@ -101,6 +102,32 @@ test('[O-11] whoever was not let in makes and drops no days', async ({ client, r
   for (const call of [`sluice.add_days('2020-01-01', 3)`, `sluice.drop_day('job_ledger_20200101', 1)`])
     await expect(client.query(`select ${call}`)).rejects.toMatchObject({ code: '42501' })
   await client.query('reset role')
+})
+
+test('[O-11] a package with a schema of its own is asked about as well, and only the owner lets somebody in', async ({
+  client,
+  engines,
+  role,
+  asRole,
+}) => {
+  const migrations = [collectorMigrations]
+  await engines({ kinds, migrations }).migrate()
+  await client.query('select sluice.admit($1)', [role])
+  await expect(engines({ database: asRole, kinds, migrations }).start()).rejects.toMatchObject({
+    code: 'DATABASE_REFUSED',
+    message: expect.stringMatching(
+      /lacks rights on schema collector and \d+ more.*sluice\.admit\('it''s test_\w+', 'collector'\)/,
+    ),
+  })
+  await client.query(`set role "${role}"`)
+  await expect(client.query(`select sluice.admit('somebody')`)).rejects.toMatchObject({
+    code: 'SL002',
+    message: /only .* can let somebody in/,
+  })
+  await client.query('reset role')
+  await expect(client.query(`select sluice.admit($1, 'colector')`, [role])).rejects.toMatchObject({ code: 'SL002' })
+  await client.query(`select sluice.admit($1, 'collector')`, [role])
+  await engines({ database: asRole, kinds, migrations }).start()
 })
 
 test('[O-11] all tables of the engine are asked for', async ({ client }) => {

@@ -53,7 +53,7 @@ declare
   rule sluice.key_rule := case enqueue_one.mode when 'keep' then 'end' when 'again' then 'again' else 'start' end;
   step integer := (select priority_step_ms from sluice.setting);
   paused boolean := exists (select from sluice.pause p where p.scope = 'kind' and p.name = enqueue_one.kind);
-  due timestamptz := coalesce(enqueue_one.run_at, at);
+  due timestamptz := greatest(enqueue_one.run_at, at);      -- what is due already becomes ready now
   waits text;
   first_shelf sluice.job_state;
   win record;
@@ -272,7 +272,7 @@ begin
   fresh as (
     insert into sluice.job (id, kind, pool, lane, cost, owner, shelf, priority, rank, payload, key, parent, root, run, event, max_attempts, run_at, created_at,
                             trace)
-    select id, kind, pool, lane, cost, owner, shelf, priority, coalesce((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
+    select id, kind, pool, lane, cost, owner, shelf, priority, greatest((date_part('epoch', due_at) * 1000)::bigint, at_ms) - priority * step_ms, payload,
            case when mode = 'keep' then full_key end, parent, root, run, event, max_attempts,
            case when due_at > at then due_at end, at, trace
     from input

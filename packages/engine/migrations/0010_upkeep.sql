@@ -316,7 +316,14 @@ as $$
 declare
   rights text;
   things text;
+  owner_role name := (select n.nspowner::regrole::text from pg_namespace n where n.nspname = in_schema);
 begin
+  if owner_role is null then
+    perform sluice.refuse('SL002', format('there is no schema "%s"', in_schema), 'Give sluice, or the one of a package that stands on it.');
+  end if;
+  if not pg_has_role((select n.nspowner from pg_namespace n where n.nspname = in_schema), 'usage') then
+    perform sluice.refuse('SL002', format('only %s, who owns the schema %s, can let somebody in', owner_role, in_schema), 'Call it as that role.');
+  end if;
   execute format('grant usage on schema %I to %I', in_schema, role);
   for rights, things in values ('select, insert, update, delete', 'tables'), ('usage', 'sequences'), ('execute', 'functions') loop
     execute format('grant %s on all %s in schema %I to %I', rights, things, in_schema, role);

@@ -8,7 +8,6 @@ import { done, fail, type Outcome } from './job/outcome.ts'
 import { once } from './job/retry.ts'
 import { defineRun } from './run/run-kind.ts'
 import { pause, systemClock } from './support/clock.ts'
-import { silentLog } from './support/log.ts'
 
 const open = async (url: string): Promise<pg.Client> => {
   const client = new pg.Client(url)
@@ -367,51 +366,4 @@ test('[E-12] a lane that somebody holds, or makes, in an open transaction keeps 
   await person.query('rollback')
   await eventually(() => ran.length === 43)
   await person.end()
-})
-
-test('[E-07] somebody who locks the whole table of jobs keeps no process from its lease', async ({
-  engines,
-  client,
-  database,
-}) => {
-  const engine = engines({ kinds: [defineKind('k', { run: () => {} })], lease: '1s' })
-  await engine.start()
-  const beatAt = async (): Promise<number> =>
-    Number((await client.query('select date_part($1, beat_at) * 1000 as ms from sluice.worker', ['epoch'])).rows[0].ms)
-  const person = await begun(database.url)
-  await person.query('lock table sluice.job in exclusive mode')
-  const lockedAt = await beatAt()
-  await eventually(async () => (await beatAt()) > lockedAt + 2_000) // two leases
-  expect(engine.status()).toMatchObject({ ready: true, leads: true })
-  await person.query('rollback')
-  await person.end()
-})
-
-test('[E-07] nor does it when the connection on which it listens was cut, and it looks for claims that got lost', async ({
-  engines,
-  client,
-  database,
-}) => {
-  const warnings: string[] = []
-  const log = { ...silentLog, warn: (event: string) => void warnings.push(event) }
-  const engine = engines({ kinds: [defineKind('k', { run: () => {} })], lease: '2s', log })
-  await engine.start()
-  const { rows } = await client.query('select id from sluice.worker')
-  // Its answer got lost, and somebody looks at it.
-  await client.query(
-    `insert into sluice.job (kind, pool, rank, payload, max_attempts, created_at, worker, attempt, started_at, fence)
-     values ('k', 'light', 1, '{}', 5, now(), $1, 1, now(), 5)`,
-    [rows[0].id],
-  )
-  const person = await begun(database.url)
-  await person.query('select from sluice.job where fence = 5 for update')
-  await client.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'sluice listen' and datname = current_database()`,
-  )
-  await eventually(() => warnings.filter((event) => event === 'audit failed').length >= 4)
-  expect(engine.status()).toMatchObject({ ready: true, leads: true })
-  expect(warnings).not.toContain('heartbeat failed')
-  await person.query('rollback')
-  await person.end()
-  await eventually(async () => (await client.query('select from sluice.job_ledger')).rowCount === 1)
 })

@@ -16,7 +16,10 @@ export async function register(database: Database, options: Settled): Promise<St
   const { database: url, migrations, migrates, kinds, events, laneClasses, schedules, priorityStepMs, payloadBytesMax } = options
   if (migrates) await migrate(url, migrations)
   else await checkSchema(url, migrations)
-  await checkRights(on)
+  await checkRights(
+    on,
+    migrations.flatMap(({ schema }) => schema ?? []),
+  )
   await registerKinds(on, [...kinds.values()])
   await registerEvents(on, events, [...kinds.values()])
   await registerLaneClasses(on, laneClasses)

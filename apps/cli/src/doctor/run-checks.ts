@@ -142,7 +142,7 @@ const fixes: Readonly<Record<string, string>> = {
   SCHEMA_CHANGED: 'Use the version of the program that this database was made with, or another database.',
   DATABASE_SETTING: 'Give Sluice a role of its own, or change the setting as it says.',
   POSTGRES_TOO_OLD: 'Upgrade PostgreSQL to 15 or newer.',
-  DATABASE_REFUSED: 'Correct user, password and database in --database or DATABASE_URL.',
+  DATABASE_REFUSED: 'Do as it says; the address is in --database or DATABASE_URL.',
   DATABASE_READ_ONLY: 'Give the address of the primary.',
 }
 

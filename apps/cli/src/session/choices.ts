@@ -33,8 +33,16 @@ export function duration(text: string): string {
 
 export function time(text: string): Date {
   const date = new Date(text)
-  if (Number.isNaN(date.getTime())) throw new InvalidArgumentError('Write a time such as 2027-01-31T14:00Z.')
+  // JavaScript reads "12" as a month and the 30th of February as the 2nd of March: the job would run at once, or on another day.
+  const day = /^(\d{4}-\d{2}-\d{2})(?:[T ]\d{2}:\d{2}|$)/.exec(text)?.[1]
+  const isReal = day !== undefined && isDay(day)
+  if (!isReal || Number.isNaN(date.getTime())) throw new InvalidArgumentError('Write a time such as 2027-01-31T14:00Z.')
   return date
+}
+
+function isDay(text: string): boolean {
+  const midnight = new Date(`${text}T00:00Z`)
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(text)
 }
 
 export function json(text: string): unknown {

@@ -52,6 +52,7 @@ const quiet: Surroundings = {
   now,
   leaderUntil: later,
   followsKey: false,
+  workerLost: false,
   kindPaused: null,
   poolPaused: null,
   heldBy: null,
@@ -79,6 +80,18 @@ test.each<[Explanation['reason'], Partial<Job>, Partial<Surroundings>, RegExp]>(
     /after one attempt: Give up\. Retry or discard it\.$/,
   ],
   ['running', { state: 'running', worker: 7, startedAt: now }, {}, /worker 7 since 2030-01-01T12:00/],
+  [
+    'waiting for leader',
+    { state: 'running', worker: 7 },
+    { workerLost: true },
+    /worker 7, which is lost; the leader puts it back/,
+  ],
+  [
+    'waiting for leader',
+    { state: 'running', worker: 7 },
+    { workerLost: true, leaderUntil: new Date(past) },
+    /lost; and no process leads\. Start/,
+  ],
   ['stopping', { state: 'running', worker: 7, cancelRequestedAt: now }, {}, /asked to stop/],
   ['not before', { state: 'scheduled', runAt: later }, {}, /2030-01-01T14:02/],
   [

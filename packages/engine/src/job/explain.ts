@@ -22,6 +22,7 @@ async function look(on: Executor, job: Job): Promise<Surroundings> {
     select sluice.now() as now,
            (select until from sluice.leader) as "leaderUntil",
            coalesce((select after_key is not null from sluice.job where id = ${job.id}), false) as "followsKey",
+           not exists (select from sluice.worker w where w.id = ${job.worker} and w.lease_until > sluice.now()) as "workerLost",
            (select jsonb_build_object('reason', reason) from sluice.pause where scope = 'kind' and name = ${job.kind}) as "kindPaused",
            (select jsonb_build_object('reason', reason) from sluice.pause where scope = 'pool' and name = ${job.pool}) as "poolPaused",
            (select sluice.held_by(j.xmax) from sluice.job j where j.id = ${job.id}) as "heldBy",
@@ -57,6 +58,7 @@ export function explain(job: Job, around: Surroundings): Explanation {
         text: `It failed after ${job.attempt === 1 ? 'one attempt' : `${job.attempt} attempts`}: ${sentence(job.error?.message ?? 'no reason given')} Retry or discard it.`,
       }
     case 'running':
+      if (around.workerLost) return explainLost(job, around)
       return job.cancelRequestedAt
         ? { reason: 'stopping', text: 'It runs and was asked to stop; it ends when its handler gives up.' }
         : { reason: 'running', text: `It runs on worker ${job.worker} since ${job.startedAt?.toISOString()}.` }
@@ -69,6 +71,14 @@ export function explain(job: Job, around: Surroundings): Explanation {
     case 'ready':
       return explainReady(job, around)
   }
+}
+
+function explainLost({ worker }: Job, around: Surroundings): Explanation {
+  const next =
+    around.leaderUntil > around.now
+      ? 'the leader puts it back to work within moments'
+      : 'and no process leads. Start a worker or scheduler; it puts the job back to work within seconds'
+  return { reason: 'waiting for leader', text: `It ran on worker ${worker}, which is lost; ${next}.` }
 }
 
 function explainScheduled(job: Job, around: Surroundings): Explanation {

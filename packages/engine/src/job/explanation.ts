@@ -32,6 +32,8 @@ export interface Surroundings {
   readonly now: Date
   readonly leaderUntil: Date
   readonly followsKey: boolean
+  /** It is held by a process whose lease is over. */
+  readonly workerLost: boolean
   readonly kindPaused: { reason: string | null } | null
   readonly poolPaused: { reason: string | null } | null
   /** Who keeps a transaction open over the job itself. */

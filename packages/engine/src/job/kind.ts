@@ -104,10 +104,10 @@ export function defineKind<Schema extends z.ZodType = z.ZodObject, Services = un
   name: string,
   definition: KindDefinition<Schema, Services>,
 ): Kind<Schema, Services> {
-  if (!/^[a-z][\w.-]{0,99}$/i.test(name))
+  if (typeof name !== 'string' || !/^[a-z][\w.-]{0,99}$/i.test(name))
     throw new SluiceError('INVALID_OPTION', {
       field: 'kind',
-      problem: `"${name}" is no name: letters, digits, dots and dashes, at most 100`,
+      problem: `${typeof name === 'string' ? `"${name}"` : `of type ${typeof name}`} is no name: letters, digits, dots and dashes, at most 100`,
     })
   const checked = definitionSchema.safeParse(definition)
   if (!checked.success) {

@@ -147,3 +147,15 @@ test('[E-03] two workers never get the same job', async ({ engines, database, cl
   expect(both.flat().toSorted((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, n) => n))
   await other.end()
 })
+
+test('[E-04] a time that has passed is no better place in the queue than now', async ({ engines, client }) => {
+  const late = defineKind('late', { run: () => {} })
+  const engine = engines({ kinds: [late] })
+  const long = new Date(0)
+  await engine.enqueue(late({ n: 1 }))
+  await engine.enqueueMany([late({ n: 2 }, { runAt: long }), late({ n: 3 }, { priority: 1 })])
+  await engine.enqueue(late({ n: 4 }, { runAt: long, priority: -1, dedupe: 'replace', key: 'x' }))
+  await client.query(`select sluice.enqueue('late', '{"n": 5}', run_at => '1970-01-01Z')`)
+  const { rows } = await client.query<{ n: number }>(`select (payload ->> 'n')::int as n from sluice.job order by rank, id`)
+  expect(rows.map(({ n }) => n)).toEqual([3, 1, 2, 5, 4])
+})

@@ -21,6 +21,8 @@ export interface MigrationSet {
   readonly name: string
   /** Where its numbered SQL files are; ends with a slash. */
   readonly folder: URL
+  /** Its own schema, if it has one: what the role of a process lacks there is said at the start. */
+  readonly schema?: string
 }
 
 export interface Migrated {

@@ -80,7 +80,8 @@ export class SluiceError extends Error {
 
 /** Does something for each of a list. What is wrong with one of them is said of that one: `jobs[2]: …`, and `place` in the details. */
 export function eachOf<T, R>(list: readonly T[], name: string, act: (one: T) => R): R[] {
-  return list.map((one, at) => {
+  // A list with holes has nothing there, and `map` would pass them over.
+  return Array.from(list, (one, at) => {
     try {
       return act(one)
     } catch (error) {

@@ -32,11 +32,15 @@ export function isOwnDoing(error: unknown): boolean {
   return error instanceof Error && itsOwn.has(error)
 }
 
-async function isTrue(error: Error, client: pg.ClientBase, database: Database): Promise<boolean> {
-  if (!isRaisedOn(client, error)) return false
-  if (sqlState(error) !== '25006') return true
-  const asked = database.send<[boolean]>(database.hot, readOnlyStatement, [])
-  return asked.then(([row]) => row?.[0] ?? true).catch(() => true)
+async function isTrue(trouble: Error, client: pg.ClientBase, database: Database): Promise<boolean> {
+  if (!isRaisedOn(client, trouble)) return false
+  if (sqlState(trouble) !== '25006') return true
+  try {
+    const [row] = await database.send<[boolean]>(database.hot, readOnlyStatement, [])
+    return row?.[0] ?? true
+  } catch {
+    return true // nor does it answer
+  }
 }
 
 /** `found` is what `lockText` found. */
