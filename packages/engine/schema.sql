@@ -557,12 +557,12 @@ begin
   on conflict (key) do update set owner = excluded.owner where lane.owner is null and excluded.owner is not null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.audit(in_worker bigint, held bigint[], OUT jobs integer, OUT until_fence bigint)
+CREATE OR REPLACE FUNCTION sluice.audit(in_worker bigint, held bigint[], OUT jobs integer, OUT until_fence bigint, OUT left_over boolean)
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
- SET lock_timeout TO '500ms'
+ SET lock_timeout TO '100ms'
 AS $function$
 declare
   lost bigint[];
@@ -576,7 +576,8 @@ begin
   perform from sluice.worker w where w.id = in_worker for update;
   until_fence := date_part('epoch', sluice.now()) * 1000000;
   -- Lock, then look: what somebody has asked to stop does not go back.
-  lost := array(select j.id from sluice.job j where j.shelf is null and j.worker = in_worker and j.id <> all(held) order by j.id for update);
+  lost := array(select j.id from sluice.job j where j.shelf is null and j.worker = in_worker and j.id <> all(held) order by j.id for update skip locked);
+  left_over := exists (select from sluice.job j where j.shelf is null and j.worker = in_worker and j.id <> all(held) and j.id <> all(lost));
   if lost = '{}' then return; end if;
   -- These calls were never made: the permits are given back.
   select array_agg(row(j.lane, 1, j.cost, j.cost, 0, 0)::sluice.lane_change) filter (where j.lane <> ''), array_agg(j.id) filter (where j.cancel_at is not null)

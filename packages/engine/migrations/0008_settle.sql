@@ -242,10 +242,10 @@ begin
 end $$;
 
 -- What only the process itself can know: claims whose answer got lost on the way. After every reconnect, before the next claim.
--- It has the row of the process in its hand, which the heartbeat needs: so it waits for nobody for long, and is tried again.
-create function sluice.audit(in_worker bigint, held bigint[], out jobs integer, out until_fence bigint)
+-- It has the row of the process in its hand, which the heartbeat needs: so it waits for no job that somebody holds (`left_over`), and for a table that is locked only briefly.
+create function sluice.audit(in_worker bigint, held bigint[], out jobs integer, out until_fence bigint, out left_over boolean)
 language plpgsql
-  set enable_seqscan = off set enable_bitmapscan = off set lock_timeout = '500ms'
+  set enable_seqscan = off set enable_bitmapscan = off set lock_timeout = '100ms'
 as $$
 declare
   lost bigint[];
@@ -259,7 +259,8 @@ begin
   perform from sluice.worker w where w.id = in_worker for update;
   until_fence := date_part('epoch', sluice.now()) * 1000000;
   -- Lock, then look: what somebody has asked to stop does not go back.
-  lost := array(select j.id from sluice.job j where j.shelf is null and j.worker = in_worker and j.id <> all(held) order by j.id for update);
+  lost := array(select j.id from sluice.job j where j.shelf is null and j.worker = in_worker and j.id <> all(held) order by j.id for update skip locked);
+  left_over := exists (select from sluice.job j where j.shelf is null and j.worker = in_worker and j.id <> all(held) and j.id <> all(lost));
   if lost = '{}' then return; end if;
   -- These calls were never made: the permits are given back.
   select array_agg(row(j.lane, 1, j.cost, j.cost, 0, 0)::sluice.lane_change) filter (where j.lane <> ''), array_agg(j.id) filter (where j.cancel_at is not null)

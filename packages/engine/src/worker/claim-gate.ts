@@ -17,6 +17,8 @@ export class ClaimGate {
   #secondLookMs = Number.POSITIVE_INFINITY
   #underWay = 0
   #claimed = false
+  /** It is tried once between two heartbeats, because these wait for it. */
+  #failed = false
   #auditing: Promise<boolean> | undefined
   #waiting: (() => void)[] = []
 
@@ -32,6 +34,7 @@ export class ClaimGate {
   }
 
   onBeat(): void {
+    this.#failed = false
     if (this.#clock.monotonic() < this.#secondLookMs) return
     this.#secondLookMs = Number.POSITIVE_INFINITY
     this.auditDue = true
@@ -42,8 +45,13 @@ export class ClaimGate {
    * handed back at once, it would be claimed and run again and again.
    */
   auditGivenUp(trusted: boolean): void {
-    if (trusted) this.#secondLookMs = Math.min(this.#secondLookMs, this.#clock.monotonic() + this.#leaseMs)
+    if (trusted) this.lookAgain()
     else this.auditDue = true
+  }
+
+  /** A lease later. */
+  lookAgain(): void {
+    this.#secondLookMs = Math.min(this.#secondLookMs, this.#clock.monotonic() + this.#leaseMs)
   }
 
   /** No audit is due or under way. */
@@ -54,6 +62,7 @@ export class ClaimGate {
   /** False: an audit is due and the server is still away; the next heartbeat looks again. */
   async open(): Promise<boolean> {
     if (this.isOpen) return true
+    if (this.#failed && !this.#auditing) return false
     this.#auditing ??= this.#auditAlone().finally(() => {
       this.#auditing = undefined
     })
@@ -106,6 +115,7 @@ export class ClaimGate {
       return true
     } catch {
       this.auditDue = true
+      this.#failed = true
       return false
     }
   }

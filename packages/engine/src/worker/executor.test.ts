@@ -184,11 +184,11 @@ describe('[E-22] a handler whose job was canceled', () => {
   const hears = kindOf(
     ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))),
   )
-  test('and that gives up is canceled, not tried again', async () => {
+  test('and that gives up is stopped, and the table says whether it is canceled', async () => {
     const stop = new StopSwitch()
     const verdict = attempt(hears, { stop })
     stop.abort('canceled')
-    await expect(verdict).resolves.toEqual({ outcome: 'canceled', error: undefined })
+    await expect(verdict).resolves.toEqual({ outcome: 'stopped', started: true })
   })
 
   test('and that finishes all the same is done', async () => {

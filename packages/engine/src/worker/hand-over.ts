@@ -142,14 +142,15 @@ export class HandOver {
 
   /** Hands back what the table says this process holds and it does not know. Nothing that was handed over until then has a fence above that of the audit. */
   async audit(): Promise<void> {
-    const { database, held, worker, log } = this.#options
+    const { database, gate, held, worker, log } = this.#options
     this.withdraw()
-    const { jobs, fence } = await auditWorker(database, worker(), held.ids()).catch((error: unknown) => {
+    const { jobs, fence, leftOver } = await auditWorker(database, worker(), held.ids()).catch((error: unknown) => {
       log.warn('audit failed', { reason: String(error) })
       throw error
     })
     this.#voidUntil = fence
     if (jobs > 0) log.warn('lost claims handed back', { jobs })
+    if (leftOver) gate.lookAgain() // somebody has them in an open transaction
   }
 
   /** Nobody listens any more, and somebody may just have handed a job over. If the server keeps us waiting, whoever leads gives it to others. */

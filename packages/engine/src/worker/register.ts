@@ -40,8 +40,8 @@ export async function auditWorker(
   database: Database,
   worker: number,
   held: readonly number[],
-): Promise<{ jobs: number; fence: number }> {
-  const audit = { name: 'sluice_audit', text: 'select jobs, until_fence from sluice.audit($1, $2::bigint[])' }
-  const [row] = await withDays(database, () => database.send<[number, number]>(database.hot, audit, [worker, held]))
-  return { jobs: row?.[0] ?? 0, fence: row?.[1] ?? 0 }
+): Promise<{ jobs: number; fence: number; leftOver: boolean }> {
+  const audit = { name: 'sluice_audit', text: 'select jobs, until_fence, left_over from sluice.audit($1, $2::bigint[])' }
+  const [row] = await withDays(database, () => database.send<[number, number, boolean]>(database.hot, audit, [worker, held]))
+  return { jobs: row?.[0] ?? 0, fence: row?.[1] ?? 0, leftOver: row?.[2] ?? false }
 }
