@@ -470,7 +470,7 @@ begin
   perform set_config('lock_timeout', '2s', true);
   perform pg_advisory_xact_lock(hashtext('sluice.add_days'));
   for parent in select c.relname from pg_class c where c.relnamespace = 'sluice'::regnamespace and c.relkind = 'p' order by 1 loop
-    for day in select generate_series(first_day, first_day + least(days, 31), '1 day')::date loop
+    for day in select generate_series(first_day, first_day + days, '1 day')::date loop
       partition := parent || '_' || to_char(day, 'YYYYMMDD');
       if to_regclass('sluice.' || partition) is null then
         execute format('create table sluice.%I (like sluice.%I including defaults including constraints)', partition, parent);
@@ -704,7 +704,7 @@ begin
                       or (l.owner = any(capped) and (l.owner <> all(owners) or exists (select from sluice.lane s where s.owner = l.owner and s.key = any(others) and s.key <> all(lanes))))));
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.cancel(ids bigint[], reason text, below boolean DEFAULT false)
+CREATE OR REPLACE FUNCTION sluice.cancel(asked bigint[], reason text, below boolean DEFAULT false, patient boolean DEFAULT true)
  RETURNS TABLE(id bigint, answer text, fence bigint)
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -714,11 +714,16 @@ AS $function$
 declare
   at timestamptz := sluice.now();
   why jsonb := case when reason is not null then jsonb_build_object('message', reason) end;
+  ids bigint[];
   gone bigint[];
   follow text[];
   ended sluice.run_end[];
 begin
-  perform 1 from sluice.job j where j.id = any(ids) order by j.id for update;
+  if patient then
+    ids := array(select j.id from sluice.job j where j.id = any(asked) order by j.id for update);
+  else
+    ids := array(select j.id from sluice.job j where j.id = any(asked) order by j.id for update skip locked);
+  end if;
   gone := array(select j.id from sluice.job j where j.id = any(ids) and j.worker is null);
   ended := array(select row(j.run, 'canceled', array_agg(j.id))::sluice.run_end from sluice.job j
                  where j.id = any(ids) and j.worker is null and j.shelf is distinct from 'failed' and j.run is not null group by j.run);
@@ -731,7 +736,8 @@ begin
     where j.id = any(ids) and j.worker is not null
     returning j.id, j.fence, pg_notify('sluice', 'cancel:' || j.worker || ':' || j.id || ':' || j.fence))
   select t.id, 'requested', t.fence from told t
-  union all select g.id, 'canceled', null from unnest(gone) as g(id);
+  union all select g.id, 'canceled', null from unnest(gone) as g(id)
+  union all select j.id, 'busy', null from sluice.job j where j.id = any(asked) and j.id <> all(ids);
   -- Only those that wait for these jobs: another key may be in somebody's hand.
   follow := (select array_agg(j.key) from sluice.job j where j.id = any(gone) and j.key is not null and j.shelf is distinct from 'failed');
   perform sluice.retire(gone, 'canceled', why);

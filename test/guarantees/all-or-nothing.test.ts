@@ -49,7 +49,7 @@ const failures: [what: string, end: () => Outcome, error: RegExp][] = [
         },
         next: [child({ n: 1 })],
       }),
-    /current transaction is aborted/,
+    /violates check constraint/,
   ],
   [
     'a child of a kind that nobody knows',

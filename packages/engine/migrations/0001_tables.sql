@@ -206,7 +206,7 @@ begin
   perform set_config('lock_timeout', '2s', true);
   perform pg_advisory_xact_lock(hashtext('sluice.add_days'));
   for parent in select c.relname from pg_class c where c.relnamespace = 'sluice'::regnamespace and c.relkind = 'p' order by 1 loop
-    for day in select generate_series(first_day, first_day + least(days, 31), '1 day')::date loop
+    for day in select generate_series(first_day, first_day + days, '1 day')::date loop
       partition := parent || '_' || to_char(day, 'YYYYMMDD');
       if to_regclass('sluice.' || partition) is null then
         execute format('create table sluice.%I (like sluice.%I including defaults including constraints)', partition, parent);

@@ -2,7 +2,8 @@
 
 -- Asks jobs to stop, and with `below` all that is to come of them. What does not run is canceled at once; what runs is told, and canceled when its handler gives up.
 -- Who is told hears the fence as well: the request is meant for that claim and for none that follows.
-create function sluice.cancel(ids bigint[], reason text, below boolean default false) returns table (id bigint, answer text, fence bigint)
+-- A job that is just writing its last words is in the hand of that transaction, maybe for long. Who waits for it should hold no other meanwhile: without `patient` it is answered as 'busy'.
+create function sluice.cancel(asked bigint[], reason text, below boolean default false, patient boolean default true) returns table (id bigint, answer text, fence bigint)
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off
 as $$
@@ -10,11 +11,16 @@ as $$
 declare
   at timestamptz := sluice.now();
   why jsonb := case when reason is not null then jsonb_build_object('message', reason) end;
+  ids bigint[];
   gone bigint[];
   follow text[];
   ended sluice.run_end[];
 begin
-  perform 1 from sluice.job j where j.id = any(ids) order by j.id for update;
+  if patient then
+    ids := array(select j.id from sluice.job j where j.id = any(asked) order by j.id for update);
+  else
+    ids := array(select j.id from sluice.job j where j.id = any(asked) order by j.id for update skip locked);
+  end if;
   gone := array(select j.id from sluice.job j where j.id = any(ids) and j.worker is null);
   ended := array(select row(j.run, 'canceled', array_agg(j.id))::sluice.run_end from sluice.job j
                  where j.id = any(ids) and j.worker is null and j.shelf is distinct from 'failed' and j.run is not null group by j.run);
@@ -27,7 +33,8 @@ begin
     where j.id = any(ids) and j.worker is not null
     returning j.id, j.fence, pg_notify('sluice', 'cancel:' || j.worker || ':' || j.id || ':' || j.fence))
   select t.id, 'requested', t.fence from told t
-  union all select g.id, 'canceled', null from unnest(gone) as g(id);
+  union all select g.id, 'canceled', null from unnest(gone) as g(id)
+  union all select j.id, 'busy', null from sluice.job j where j.id = any(asked) and j.id <> all(ids);
   -- Only those that wait for these jobs: another key may be in somebody's hand.
   follow := (select array_agg(j.key) from sluice.job j where j.id = any(gone) and j.key is not null and j.shelf is distinct from 'failed');
   perform sluice.retire(gone, 'canceled', why);

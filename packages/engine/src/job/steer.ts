@@ -24,16 +24,21 @@ export async function cancelJobs(
   { reason, onRequested, below = false }: CancelRequest & { readonly below?: boolean } = {},
 ): Promise<Map<number, CancelAnswer>> {
   checkText('reason', reason)
-  const { rows } = await withDays(on, () =>
-    on.query<{ id: number; answer: CancelAnswer; fence: number | null }>(
-      sql`select id, answer, fence from sluice.cancel(${[...ids]}::bigint[], ${reason ?? null}, ${below})`,
-    ),
-  )
   const answers = new Map<number, CancelAnswer>(ids.map((id) => [id, 'not live']))
-  for (const { id, answer, fence } of rows) {
-    answers.set(Number(id), answer)
-    if (fence !== null) onRequested?.(Number(id), Number(fence))
+  const cancel = async (these: readonly number[], patient: boolean): Promise<number[]> => {
+    const { rows } = await withDays(on, () =>
+      on.query<{ id: number; answer: CancelAnswer | 'busy'; fence: number | null }>(
+        sql`select id, answer, fence from sluice.cancel(${[...these]}::bigint[], ${reason ?? null}, ${below}, ${patient})`,
+      ),
+    )
+    for (const { id, answer, fence } of rows) {
+      if (answer !== 'busy') answers.set(Number(id), answer)
+      if (fence !== null) onRequested?.(Number(id), Number(fence))
+    }
+    return rows.flatMap(({ id, answer }) => (answer === 'busy' ? Number(id) : []))
   }
+  // Each of these may take as long as the write of a handler: nobody else is kept waiting for it.
+  for (const busy of await cancel(ids, false)) await cancel([busy], true)
   return answers
 }
 
