@@ -57,13 +57,19 @@ export async function lend<T>(client: pg.ClientBase, use: (tx: TransactionClient
     const result = await Promise.race([use(tx), broken])
     while (underWay.size > 0) await Promise.race([Promise.all(underWay), broken])
     if (lost) throw lost // also where the borrower has caught it
-    if (client.getTransactionStatus() === 'E') throw failed // a commit would roll back, and not say so
+    if (failed !== undefined && (await isAborted(client))) throw failed // a commit would roll back, and not say so
     return result
   } finally {
     over = true
     client.off('error', breakOff)
     client.off('end', ended)
   }
+}
+
+/** An error comes before the word on what became of the transaction; behind an empty statement that is known. */
+async function isAborted(client: pg.ClientBase): Promise<boolean> {
+  await client.query('')
+  return client.getTransactionStatus() === 'E'
 }
 
 const raisedOn = new WeakMap<Error, pg.ClientBase>()
