@@ -25,7 +25,7 @@ export async function lend<T>(client: pg.ClientBase, use: (tx: TransactionClient
   const underWay = new Set<Promise<unknown>>()
   let over = false
   let lost: SluiceError | undefined
-  let failed: unknown
+  let failed: Error | undefined
   const query = (...words: unknown[]): unknown => {
     if (over) return Promise.reject(new SluiceError('TRANSACTION_OVER'))
     const refusal = refusalOf(words[0])
@@ -39,9 +39,9 @@ export async function lend<T>(client: pg.ClientBase, use: (tx: TransactionClient
     })
     underWay.add(answer)
     const answered = (): void => void underWay.delete(answer)
-    answer.then(answered, (error: unknown) => {
+    answer.then(answered, (error: Error) => {
       failed ??= error
-      if (error instanceof Error) raisedOn.set(error, client)
+      raisedOn.set(error, client)
       answered()
     })
     return answer
