@@ -9,11 +9,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createEngine, defineKind, type Engine, migrate, silentLog } from '@sluice/engine'
 import { startTestServer, type TestDatabase, type TestServer } from '@sluice/local-postgres/testing'
-import pg from 'pg'
+import type pg from 'pg'
 import { afterAll, test as base, beforeAll, describe, expect, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { effectTable, stepBoth, stepKinds, stepNext, stepPlain, stepWrite } from '../programs/step-kinds.ts'
 import { eventually } from '../support/database.ts'
+import { type Look, lookAt } from '../support/look.ts'
 import { drained, nothingWrong, tally } from '../support/tally.ts'
 
 const disk = mkdtempSync(join(tmpdir(), 'sluice-small-disk-'))
@@ -65,7 +66,7 @@ describe.skipIf(!mounted)('on a small disk', () => {
 
   interface Scene {
     database: TestDatabase
-    look: <T>(act: (client: pg.Client) => Promise<T>) => Promise<T>
+    look: Look
     /** Runs jobs of every shape up to their ends, which wait for `open`. */
     scene: { engine: Engine; ids: number[]; open: () => void; triedAgain: () => number }
   }
@@ -78,16 +79,7 @@ describe.skipIf(!mounted)('on a small disk', () => {
       await database.drop()
     },
     look: async ({ database }, use) => {
-      await use(async (act) => {
-        const client = new pg.Client(database.url)
-        client.on('error', () => {})
-        await client.connect()
-        try {
-          return await act(client)
-        } finally {
-          await client.end()
-        }
-      })
+      await use(lookAt(database.url))
     },
     scene: async ({ database, look }, use) => {
       await look((client) => client.query(effectTable))

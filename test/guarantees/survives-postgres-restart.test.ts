@@ -4,11 +4,11 @@
  */
 import { createEngine, defineKind, done, type Engine, type EngineOptions, migrate, silentLog } from '@sluice/engine'
 import { startTestServer, type TestDatabase, type TestServer } from '@sluice/local-postgres/testing'
-import pg from 'pg'
 import { afterAll, test as base, beforeAll, expect } from 'vitest'
 import { z } from 'zod'
 import { effectTable, stepBoth, stepKinds, stepNext, stepPlain, stepWrite } from '../programs/step-kinds.ts'
 import { eventually } from '../support/database.ts'
+import { type Look, lookAt } from '../support/look.ts'
 import { type Program, startProgram } from '../support/processes.ts'
 import { drained, nothingWrong, tally } from '../support/tally.ts'
 
@@ -21,7 +21,7 @@ afterAll(() => server.stop())
 interface Fixtures {
   database: TestDatabase
   /** Connections do not outlive the server, so each look has one of its own. */
-  look: <T>(act: (client: pg.Client) => Promise<T>) => Promise<T>
+  look: Look
   engines: (options: Partial<EngineOptions>) => Engine
   workers: (count: number) => Promise<Program[]>
 }
@@ -34,16 +34,7 @@ const test = base.extend<Fixtures>({
     await database.drop()
   },
   look: async ({ database }, use) => {
-    await use(async (act) => {
-      const client = new pg.Client(database.url)
-      client.on('error', () => {})
-      await client.connect()
-      try {
-        return await act(client)
-      } finally {
-        await client.end()
-      }
-    })
+    await use(lookAt(database.url))
   },
   engines: async ({ database }, use) => {
     const made: Engine[] = []
