@@ -92,7 +92,7 @@ create table sluice.job (
   trace text collate "C",
   constraint job_pkey PRIMARY KEY (id),
   constraint job_is_whole CHECK (((shelf IS NULL) OR ((worker IS NULL) AND (shelf <= 'failed'::sluice.job_state) AND ((run_at IS NOT NULL) OR (shelf <> 'scheduled'::sluice.job_state)))))
-) with (fillfactor=45, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=10000, autovacuum_vacuum_cost_delay=0);
+) with (fillfactor=45, autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_insert_scale_factor=0.2, autovacuum_analyze_scale_factor=0, autovacuum_analyze_threshold=10000, autovacuum_vacuum_cost_delay=0, vacuum_truncate=off);
 CREATE UNIQUE INDEX job_after_key ON sluice.job USING btree (after_key) WHERE (after_key IS NOT NULL);
 CREATE INDEX job_due ON sluice.job USING btree (run_at) WHERE (shelf = 'scheduled'::sluice.job_state);
 CREATE INDEX job_failed ON sluice.job USING btree (id) WHERE (shelf = 'failed'::sluice.job_state);

@@ -45,6 +45,7 @@ create table sluice.kind (
 -- No foreign keys and no GIN here; names compare by bytes, which is a third of the cost of an index entry.
 -- Jobs that are ready and jobs that run share one index and `shelf` is null for both: a claim then changes no indexed column, so it stays on
 -- its page (HOT) and writes no index entry, which halves its cost. More than half of each page is left free for that, because a job that runs has a worker and a start.
+-- A vacuum of a queue that has emptied does not give the pages back: to add them again costs an enqueue a twentieth, and to cut them off locks out everybody.
 -- Columns that indexes want come first, up to `after_key`, and of these the ones of one width: a claim compares them in the old row and the new one, an enqueue reads
 -- them for each index, and PostgreSQL walks up to each from the first; over text slowly.
 create table sluice.job (
@@ -83,7 +84,7 @@ create table sluice.job (
   -- Every statement that writes here reads the text of this anew, so it is one and short: nobody runs what lies on a shelf, there is a shelf of that name, and what is scheduled has a time.
   constraint job_is_whole check (shelf is null or worker is null and shelf <= 'failed' and (run_at is not null or shelf <> 'scheduled'))
 ) with (fillfactor = 45, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_insert_scale_factor = 0.2,
-        autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 10000, autovacuum_vacuum_cost_delay = 0);
+        autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 10000, autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off);
 
 -- The jobs of a pool and a lane are a queue, and the index knows it by a number, because an entry of numbers takes an enqueue half of what one of names does. Those of a pool lie
 -- together, from `pool_from` to `pool_to`. Two queues may share a number, one pair in 10^14; so whoever looks for one also asks for the names.
