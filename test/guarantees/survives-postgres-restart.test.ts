@@ -4,6 +4,7 @@
  */
 import { createEngine, defineKind, done, type Engine, type EngineOptions, migrate, silentLog } from '@sluice/engine'
 import { startTestServer, type TestDatabase, type TestServer } from '@sluice/local-postgres/testing'
+import sql from 'sql-template-tag'
 import { afterAll, test as base, beforeAll, expect } from 'vitest'
 import { z } from 'zod'
 import { effectTable, stepBoth, stepKinds, stepNext, stepPlain, stepWrite } from '../programs/step-kinds.ts'
@@ -202,6 +203,22 @@ test('[E-27] what is asked of an engine meanwhile fails with a reason and works 
   const away = { code: 'DATABASE_UNREACHABLE', message: expect.stringContaining('Check that it runs') }
   await expect(enqueuing.enqueue(note({}))).rejects.toMatchObject(away)
   await expect(enqueuing.enqueueMany([note({})])).rejects.toMatchObject(away)
+  const asked = [
+    enqueuing.find(1),
+    enqueuing.why(1),
+    enqueuing.attempts(1),
+    enqueuing.failed(),
+    enqueuing.cancel(1),
+    enqueuing.retry(1),
+    enqueuing.discard(1),
+    enqueuing.pause({ scope: 'kind', name: 'note' }),
+    enqueuing.resume({ scope: 'kind', name: 'note' }),
+    enqueuing.inspect.overview(),
+    enqueuing.lanes.hold('github:1', new Date(Date.now() + 60_000)),
+    enqueuing.query(sql`select 1`),
+    enqueuing.transaction((tx) => tx.query('select 1')),
+  ]
+  for (const answer of await Promise.allSettled(asked)) expect(answer).toMatchObject({ status: 'rejected', reason: away })
   await expect(starting.start()).rejects.toMatchObject(away)
   await server.restart()
   const { id } = await enqueuing.enqueue(note({}))

@@ -13,7 +13,7 @@ import type { Log } from '../support/log.ts'
 import { type AnswerLimit, answered, cut } from './answers.ts'
 import { call, type Statement } from './call.ts'
 import type { Executor, Rows } from './client.ts'
-import { checkUrl } from './connect.ts'
+import { checkUrl, explainConnect } from './connect.ts'
 import { KeptConnections } from './kept-connections.ts'
 import { Patience } from './patience.ts'
 import { sqlState } from './transient.ts'
@@ -129,7 +129,7 @@ export class Database implements Executor {
   }
 
   async query<R>(statement: Sql): Promise<Rows<R>> {
-    const { rows } = await this.pool.query(statement.text, statement.values)
+    const { rows } = await this.pool.query(statement.text, statement.values).catch(explained)
     return { rows: rows as R[] }
   }
 
@@ -170,7 +170,7 @@ export class Database implements Executor {
    * begin.
    */
   async transaction<T>(idleMsMax: number, act: (transaction: Transaction) => Promise<T>, opening = ''): Promise<T> {
-    const client = await this.#patience.connect()
+    const client = await this.#patience.connect().catch(explained)
     const inTime = <A>(asked: Promise<A>): Promise<A> => answered(client, this.#options.answers, asked)
     let broken: Error | undefined
     let over = false
@@ -221,7 +221,7 @@ export class Database implements Executor {
   /** The limit is set inside a transaction, so that behind a pooler it cannot stay on a connection that others get. */
   async #look<R>(statement: Sql): Promise<Rows<R>> {
     const limitMs = this.#options.lookMsMax ?? defaultLookMsMax
-    const client = await this.#lookPool.connect()
+    const client = await this.#lookPool.connect().catch(explained)
     let broken: Error | undefined
     try {
       await client.query(`begin read only; set local statement_timeout = ${limitMs}`)
@@ -232,7 +232,7 @@ export class Database implements Executor {
       await client.query('rollback').catch((trouble: Error) => {
         broken = trouble
       })
-      throw sqlState(error) === '57014' ? new SluiceError('LOOK_TOO_LONG', { limitMs }, error) : error
+      throw sqlState(error) === '57014' ? new SluiceError('LOOK_TOO_LONG', { limitMs }, error) : explainConnect(error)
     } finally {
       client.release(broken)
     }
@@ -281,6 +281,10 @@ export class Database implements Executor {
     })
     return pool
   }
+}
+
+function explained(error: unknown): never {
+  throw explainConnect(error)
 }
 
 /** 26000: no such statement; 42P05: it exists already; 08P01 and 0A000: poolers that refuse names outright. */

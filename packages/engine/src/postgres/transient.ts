@@ -1,6 +1,8 @@
 /**
  * Which database errors pass by themselves. Only these are retried; anything else is somebody's mistake and is reported.
  */
+import { SluiceError } from '../support/errors.ts'
+
 const transientStates = new Set([
   '40001', // serialization failure
   '40P01', // deadlock detected
@@ -59,6 +61,8 @@ export function isConnectionLoss(error: unknown): boolean {
   )
 }
 
+/** Of an error of ours, that of what the server said. */
 export function sqlState(error: unknown): string | undefined {
+  if (error instanceof SluiceError) return sqlState(error.cause)
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
