@@ -4,6 +4,7 @@
  */
 import {
   createEngine,
+  defineEvent,
   defineKind,
   delays,
   type Engine,
@@ -214,8 +215,26 @@ test.for(options)('an engine is refused for %s', async ([_mistake, wrong, code, 
   expect(error.message).toMatch(names)
 })
 
+const elsewhere = z.object({ n: z.number().refine(async () => true) })
+const asking = defineKind('asking', { payload: elsewhere, run: () => {} })
+const asked = defineEvent('asked', { payload: elsewhere })
 const deeds: [mistake: string, act: (engine: Engine) => Promise<unknown>, names: RegExp][] = [
   ['a client that is nothing', (engine) => engine.enqueue(note({}), { client: null as never }), /client/],
+  [
+    'a pool in place of a client',
+    (engine) => engine.enqueue(note({}), { client: new pg.Pool() }),
+    /client: is a pool, which has no transaction/,
+  ],
+  [
+    'a schema that asks somewhere else',
+    (engine) => engine.enqueue(asking({ n: 1 })),
+    /asking\.payload: has an asynchronous check/,
+  ],
+  [
+    'an event whose schema asks somewhere else',
+    (engine) => engine.publish(asked({ n: 1 })),
+    /asked\.payload: has an asynchronous check/,
+  ],
   ['a pause of nothing', (engine) => engine.pause(undefined as never), /pause: takes an object with scope and name/],
   ['a pause of no name', (engine) => engine.pause({ scope: 'kind' } as never), /name: is missing; give that of the kind/],
   ['a pause of an empty name', (engine) => engine.pause({ scope: 'owner', name: '' }), /name: is missing/],

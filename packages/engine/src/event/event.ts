@@ -8,6 +8,7 @@ import { z } from 'zod'
 import { encodePayload, ownerName } from '../job/request.ts'
 import { SluiceError } from '../support/errors.ts'
 import { checkOptions } from '../support/options.ts'
+import { parsePayload } from '../support/parse-payload.ts'
 import { isStorable } from '../support/text.ts'
 
 export interface EventDefinition<Schema extends z.ZodType> {
@@ -79,12 +80,7 @@ export function makeEvent<Schema extends z.ZodType>(name: string, definition: Ev
   const schema = definition.payload ?? z.looseObject({})
   if (!(schema instanceof z.ZodType))
     throw new SluiceError('INVALID_OPTION', { field: `${name}.payload`, problem: 'is no zod schema' })
-  const check = (payload: unknown): void => {
-    const parsed = schema.safeParse(payload)
-    if (parsed.success) return
-    const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'payload'}: ${issue.message}`).join('; ')
-    throw new SluiceError('INVALID_PAYLOAD', { kind: name, issues })
-  }
+  const check = (payload: unknown): void => void parsePayload(name, schema, payload)
   const request = (payload: z.input<Schema>, options?: EventOptions): EventRequest => ({
     event,
     payload,

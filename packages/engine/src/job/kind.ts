@@ -7,6 +7,7 @@ import { z } from 'zod'
 import type { AnyEvent } from '../event/event.ts'
 import { type Duration, durationField, toMs } from '../support/duration.ts'
 import { SluiceError } from '../support/errors.ts'
+import { parsePayload } from '../support/parse-payload.ts'
 import type { JobContext } from './context.ts'
 import type { Outcome } from './outcome.ts'
 import {
@@ -128,12 +129,7 @@ export function defineKind<Schema extends z.ZodType = z.ZodObject, Services = un
   const run = definition.run ?? (definition.module && runModule)
   if (!run) throw new SluiceError('INVALID_OPTION', { field: `${name}.run`, problem: 'a kind needs `run` or `module`' })
   const schema = definition.payload ?? z.looseObject({})
-  const parse = (payload: unknown): z.output<Schema> => {
-    const parsed = schema.safeParse(payload)
-    if (parsed.success) return parsed.data as z.output<Schema>
-    const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'payload'}: ${issue.message}`).join('; ')
-    throw new SluiceError('INVALID_PAYLOAD', { kind: name, issues })
-  }
+  const parse = (payload: unknown): z.output<Schema> => parsePayload(name, schema, payload) as z.output<Schema>
   /** Without an answer the job would have another key or cost than its kind promises. */
   const answered = <Answer>(field: string, answer: Answer): Answer => {
     if (answer !== undefined) return answer

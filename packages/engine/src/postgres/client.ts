@@ -22,7 +22,14 @@ export function clientOf(call: string, options: { readonly client?: QueryClient 
 }
 
 export function checkClient(client: QueryClient | undefined): QueryClient | undefined {
-  if (client === undefined || typeof (client as QueryClient | null)?.query === 'function') return client
+  if (client === undefined) return undefined
+  // A pool sends each statement over whichever connection is free: what was meant to join a transaction would not.
+  if (typeof client === 'object' && client !== null && 'totalCount' in client && 'idleCount' in client)
+    throw new SluiceError('INVALID_OPTION', {
+      field: 'client',
+      problem: 'is a pool, which has no transaction; give the client whose transaction is open, or leave it out',
+    })
+  if (typeof (client as QueryClient | null)?.query === 'function') return client
   throw new SluiceError('INVALID_OPTION', {
     field: 'client',
     problem: 'has no query(text, values); give the client whose transaction is open',

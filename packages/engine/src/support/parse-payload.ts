@@ -1,0 +1,27 @@
+/**
+ * What a schema makes of a payload, or what is wrong with it. Payloads are checked in the middle of an enqueue and of a claim, where nobody can wait, so a schema that
+ * asks somewhere else is refused.
+ */
+import { z } from 'zod'
+import { SluiceError } from './errors.ts'
+
+export function parsePayload<Schema extends z.ZodType>(name: string, schema: Schema, payload: unknown): z.output<Schema> {
+  const parsed = parseNow(name, schema, payload)
+  if (parsed.success) return parsed.data
+  const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'payload'}: ${issue.message}`).join('; ')
+  throw new SluiceError('INVALID_PAYLOAD', { kind: name, issues })
+}
+
+function parseNow<Schema extends z.ZodType>(
+  name: string,
+  schema: Schema,
+  payload: unknown,
+): z.ZodSafeParseResult<z.output<Schema>> {
+  try {
+    return schema.safeParse(payload)
+  } catch (cause) {
+    if (!(cause instanceof z.core.$ZodAsyncError)) throw cause
+    const problem = 'has an asynchronous check; leave it out of the schema, and look things up in the handler'
+    throw new SluiceError('INVALID_OPTION', { field: `${name}.payload`, problem }, cause)
+  }
+}
