@@ -115,6 +115,32 @@ test('[E-27] while the database is away the answer is 503 and says when to try a
   expect((await get('/readyz', unknown)).json()).toEqual({ ready: false })
 })
 
+test('[O-11] a right that is taken from the role is named in the answer until it is let in again', async ({
+  http,
+  client,
+  database,
+}) => {
+  const role = `role_of_${new URL(database.url).pathname.slice(1)}`
+  await http().then(({ engine }) => engine.migrate())
+  await client.query(`create role "${role}" login`)
+  const admit = async (): Promise<void> =>
+    void (await client.query(`select sluice.admit($1), sluice.admit($1, 'collector')`, [role]))
+  await admit()
+  const asRole = new URL(database.url)
+  asRole.username = role
+  const { get, engine } = await http({ options: { database: asRole.href } })
+  const { id } = await engine.enqueue({ kind: 'idle', payload: {} })
+  await client.query(`revoke select on sluice.job from "${role}"`)
+  const answer = await get(`/api/jobs/${id}`)
+  expect(answer.json()).toMatchObject({ status: 503, code: 'DATABASE_REFUSED', title: 'The role of this server lacks a right' })
+  expect(answer.json().detail).toMatch(/permission denied for table job\. .*select sluice\.admit\('ROLE'\)/)
+  await admit()
+  expect((await get(`/api/jobs/${id}`)).statusCode).toBe(200)
+  await engine.stop()
+  await client.query(`drop owned by "${role}"`)
+  await client.query(`drop role "${role}"`)
+})
+
 test('[E-27] a connection that breaks on the way costs one answer', async ({ http, client }) => {
   const { get, post } = await http()
   const { id } = (await post('/api/jobs', { kind: 'idle' })).json()

@@ -23,6 +23,9 @@ const away = {
   retryAfterSeconds: 2,
 } as const
 
+/** DATABASE_REFUSED of one who is connected: trying again does not help, and only the owner of the schema can. */
+export const rightMissing: ProblemRow = { status: 503, title: 'The role of this server lacks a right' }
+
 const mistake = {
   status: 500,
   title: 'Something went wrong here',

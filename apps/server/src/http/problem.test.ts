@@ -38,6 +38,20 @@ test('[O-03] what the database says when it is away stays inside', () => {
   expect(busy).toMatchObject({ code: 'BUSY', row: { status: 503 } })
 })
 
+test('[O-11] a right that the role lacks is named, with what its owner has to run; a wrong password stays inside', () => {
+  const denied = { code: '42501', detail: 'Key (token)=(secret)', where: 'secret' }
+  const lacks = explainError(Object.assign(new Error('permission denied for table job'), denied))
+  expect(lacks).toMatchObject({ code: 'DATABASE_REFUSED', row: { status: 503, title: 'The role of this server lacks a right' } })
+  expect(lacks.detail).toMatch(
+    /permission denied for table job\. Let the owner of the schema run: select sluice\.admit\('ROLE'\)/,
+  )
+  expect(JSON.stringify(toProblem(lacks, 'id'))).not.toContain('secret')
+  expect(headersOf(lacks)).not.toHaveProperty('retry-after')
+  const login = explainError(Object.assign(new Error('password authentication failed for user "ann"'), { code: '28P01' }))
+  expect(login).toMatchObject({ code: 'DATABASE_REFUSED', row: { title: 'The database is away' } })
+  expect(login.detail).not.toContain('ann')
+})
+
 test('[E-15] a run that is under way is named', () => {
   const explained = explainError(new SluiceError('RUN_ACTIVE', { kind: 'walk', owner: ' for ann', run: 7 }))
   expect(toProblem(explained, 'id')).toMatchObject({

@@ -9,7 +9,14 @@ import { explainConnect, isTransient, SluiceError } from '@sluice/engine'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { type FieldIssue, problemOf, strangersOf } from './field-problem.ts'
-import { collectorProblems, engineProblems, type HttpProblemCode, httpProblems, type ProblemRow } from './problem-table.ts'
+import {
+  collectorProblems,
+  engineProblems,
+  type HttpProblemCode,
+  httpProblems,
+  type ProblemRow,
+  rightMissing,
+} from './problem-table.ts'
 
 export const problemSchema = z
   .object({
@@ -68,7 +75,7 @@ export function explainError(error: unknown): Refused & { readonly unexpected?: 
   if (error instanceof HttpRefusal) return error.refused
   if (hasZodFastifySchemaValidationErrors(error)) return explainFields(error)
   const known = explainConnect(error)
-  if (known instanceof SluiceError) return explainKnown(known, engineProblems[known.code])
+  if (known instanceof SluiceError) return explainRight(known) ?? explainKnown(known, engineProblems[known.code])
   if (error instanceof CollectorError) return explainKnown(error, collectorProblems[error.code])
   const code = codeOf(error)
   const ours = fastifyCodes[code]
@@ -92,6 +99,17 @@ function explainKnown(error: SluiceError | CollectorError, row: ProblemRow): Ref
     ...(typeof run === 'number' ? { run } : {}),
     ...(row.status === 500 ? { unexpected: true } : {}),
   }
+}
+
+const insufficientPrivilege = '42501'
+
+/** The server's own sentence names what the role may not do, and nothing that anybody sent. */
+function explainRight({ code, cause }: SluiceError): Refused | undefined {
+  if (!(cause instanceof Error) || codeOf(cause) !== insufficientPrivilege) return undefined
+  const cure =
+    "select sluice.admit('ROLE') with the name of that role, and select sluice.admit('ROLE', 'collector') for what is collected"
+  const detail = `The role that this server works with lacks a right: ${cause.message}. Let the owner of the schema run: ${cure}.`
+  return { code, row: rightMissing, detail }
 }
 
 interface InvalidFields {

@@ -217,7 +217,7 @@ const reasons: Readonly<Record<number, string>> = {
   415: 'The body is not sent as application/json.',
   422: 'Some fields are not usable; `errors` names them.',
   429: 'Too many wrong keys from this address.',
-  503: 'The database is away or busy; Retry-After says when to try again.',
+  503: 'The database is away or busy, and Retry-After says when to try again; or its role lacks a right.',
   504: 'It took too long.',
 }
 
