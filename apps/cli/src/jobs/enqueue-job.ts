@@ -9,7 +9,7 @@ import { follow } from '../session/follow.ts'
 import { withMeantKind } from '../session/meant-kind.ts'
 import { readPayload } from '../session/payload.ts'
 import type { Session } from '../session/session.ts'
-import { tellIfNobody } from '../session/tell-if-nobody.ts'
+import { tellIfNobody, tellIfStuck } from '../session/tell-if-nobody.ts'
 import type { Call } from '../session/tree.ts'
 import { StatusLine } from '../terminal/status-line.ts'
 import { plain } from '../terminal/text.ts'
@@ -34,7 +34,6 @@ export async function enqueueJob({ session, args: [name = ''], options }: Call):
     await tellIfNobody(session, engine, id)
     return exit.ok
   }
-  await tellIfNobody(session, engine, id) // or it would wait without a word
   const job = await waitForEnd(session, engine, id)
   session.output.answer({ ...job, created }, () => describeEnd(job))
   return job.state === 'succeeded' ? exit.ok : exit.failure
@@ -52,11 +51,13 @@ function jobOptions(options: Readonly<Record<string, unknown>>): JobOptions {
 
 async function waitForEnd(session: Session, engine: Engine, id: number): Promise<Job> {
   const line = new StatusLine(session.process.stderr, session.output.side)
+  let told = await tellIfStuck(session, engine, id) // or it would wait without a word
   try {
     for await (const _ of follow(engine, { topics: ['jobs'], beatMs, signal: session.interrupted })) {
       const job = await engine.find(id)
       if (!job) throw new CommandError(exit.notFound, 'UNKNOWN_JOB', `Job ${id} is gone: finished, and forgotten meanwhile.`)
       if (job.finishedAt !== null || job.state === 'failed') return job
+      if (!told && !session.output.side.live && job.state !== 'running') told = await tellIfStuck(session, engine, id)
       if (session.output.side.live) line.show(`job ${id} ${job.state}: ${plain((await engine.why(id)).text)}`)
     }
   } finally {

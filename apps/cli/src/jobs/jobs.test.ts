@@ -79,6 +79,36 @@ describe('[O-06] sluice jobs enqueue', () => {
     await engine.stop()
   })
 
+  test.for([
+    ['kind', 'sluice.ping'],
+    ['pool', 'light'],
+  ] as const)(
+    '[O-06] who waits for a job of a %s that is paused is told so, once',
+    async ([scope, name], { start, sluice, works }) => {
+      const engine = await works()
+      await engine.pause({ scope, name }, 'a disk is full')
+      const waiting = start(['jobs', 'enqueue', 'sluice.ping', '--wait', '--json'])
+      await eventually(() => waiting.err.includes(`warning: Job 1 waits. The ${scope} ${name} is paused: a disk is full.`))
+      expect(waiting.out).toBe('')
+      expect(await sluice([`${scope}s`, 'resume', name])).toMatchObject({ code: 0 })
+      const { code, out, err } = await waiting.ended
+      expect([code, JSON.parse(out)]).toMatchObject([0, { id: 1, state: 'succeeded' }])
+      expect(err.match(/warning/g)).toHaveLength(1)
+    },
+  )
+
+  test('[O-06] a pause that comes while somebody waits is told as well', async ({ start, works, client }) => {
+    const engine = await works({ pools: { light: { core: 1, max: 1 } }, grace: 0 })
+    await engine.enqueue(ping({ takeMs: 600_000 })) // has the only place
+    const waiting = start(['jobs', 'enqueue', 'sluice.ping', '--wait'])
+    // It has had its first look when it joins, to be told of changes.
+    await eventually(async () => (await client.query(`select from sluice.worker where name like 'command %'`)).rows.length === 1)
+    expect(waiting.err).toBe('')
+    await engine.pause({ scope: 'pool', name: 'light' })
+    await eventually(() => waiting.err.includes('Job 2 waits. The pool light is paused.'))
+    expect(waiting.err.match(/warning/g)).toHaveLength(1)
+  })
+
   test('[O-06] an interrupted wait leaves with 130 and the job goes on', async ({ start, works, client }) => {
     await works()
     const waiting = start(['jobs', 'enqueue', 'sluice.ping', '-p', '{"takeMs":600000}', '-w'])

@@ -8,7 +8,7 @@ import { follow } from '../session/follow.ts'
 import { withMeantKind } from '../session/meant-kind.ts'
 import { readPayload } from '../session/payload.ts'
 import type { Session } from '../session/session.ts'
-import { tellIfNobody } from '../session/tell-if-nobody.ts'
+import { tellIfNobody, tellIfStuck } from '../session/tell-if-nobody.ts'
 import type { Call } from '../session/tree.ts'
 import { Bar } from '../terminal/bar.ts'
 import { plain } from '../terminal/text.ts'
@@ -35,7 +35,7 @@ export async function startRun({ session, args: [name = ''], options }: Call): P
     return exit.ok
   }
   session.output.say(`Run ${run.id} is started.`)
-  await tellIfNobody(session, engine, run.rootJob)
+  await tellIfStuck(session, engine, run.rootJob)
   const ended = await waitForRun(session, engine, run.id)
   session.output.answer(ended, () => describeEnd(ended))
   return ended.state === 'completed' && ended.failed === 0 ? exit.ok : exit.failure
