@@ -10,6 +10,7 @@ import { Output } from './session/output.ts'
 import { buildProgram, type Perform } from './session/program.ts'
 import type { Ended } from './session/record-deed.ts'
 import { Session } from './session/session.ts'
+import { stopOnSignal } from './session/stop-on-signal.ts'
 
 /**
  * `pg` asks `navigator` whether it runs in a worker of Cloudflare. Node has one since version 21; where there is none, `pg` makes a `Response` to find
@@ -52,6 +53,7 @@ export async function main(process: NodeJS.Process): Promise<void> {
     code = complain(error, process, current)
   })
   await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write('', resolve))))
+  if (current?.leaving) return // ends the process by itself
   // Modules of the user may have left something open; the command is over all the same.
   process.exit(code)
 }
@@ -61,17 +63,8 @@ function isTold(error: unknown): error is CommanderError {
   return error instanceof CommanderError && !(error instanceof InvalidArgumentError)
 }
 
-function stopOnSignal(process: NodeJS.Process, ending: AbortController, session: Session): void {
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    process.on(name, () => {
-      if (ending.signal.aborted) process.exit(exit.interrupted)
-      ending.abort(name)
-      // Commands that can stop in order listen to the signal; for the others the end is now.
-      if (!session.stopsInOrder) void session.end().finally(() => process.exit(exit.interrupted))
-    })
-}
-
 function complain(error: unknown, process: NodeJS.Process, session: Session | undefined): number {
+  if (session?.leaving) return exit.interrupted // what breaks because its database goes is no news
   const output = session?.output ?? new Output(process, { json: false })
   const message = error instanceof Error ? error.message || error.name : String(error)
   if (output.json) output.say(JSON.stringify({ error: { code: codeOf(error) ?? 'UNEXPECTED', message } }))

@@ -27,7 +27,11 @@ export async function openCollecting(session: Session, beforeMaking?: () => Prom
   })
   if (system && (await othersWork(system))) return { engine: system.engine, collector: system.collector, alone: false }
   const config = await session.config()
-  const { engine, collector, stop } = await startRole('alone', { ...config, logLevel: session.debug ? 'info' : 'error' })
+  const { engine, collector, stop } = await startRole(
+    'alone',
+    { ...config, logLevel: session.debug ? 'info' : 'error' },
+    { opening: session.takeAlong },
+  )
   session.onEnd(stop)
   session.workWith(engine)
   return { engine, collector, alone: true }

@@ -28,7 +28,7 @@ export async function showDemo({ session, options }: Call): Promise<number> {
   session.onEnd(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
   output.say('Starting PostgreSQL and the whole system in a temporary folder …')
   const config = readConfig({ flags: { port: '0', logLevel: 'error' }, env: {}, cwd: folder })
-  const running = await startRole('up', config)
+  const running = await startRole('up', config, { opening: session.takeAlong })
   const { local } = running.database
   session.onEnd(async () => {
     await running.stop()

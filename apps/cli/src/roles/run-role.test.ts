@@ -37,6 +37,32 @@ describe('[O-01] sluice up', () => {
     expect(existsSync(join(folder, '.sluice', 'postgres', 'cluster', 'postmaster.pid'))).toBe(false)
   })
 
+  test('[E-23] told twice, it leaves its job and stops the PostgreSQL that nobody else uses', async ({ folder, start }) => {
+    const up = start(['up', '--port', '0', '--json'], alone)
+    const { address } = await up.ready()
+    const other = start(['up', '--port', '0', '--json'], alone)
+    const { address: otherAddress } = await other.ready()
+    const isRunning = (): boolean => existsSync(join(folder, '.sluice', 'postgres', 'cluster', 'postmaster.pid'))
+    const twice = async (one: typeof up): Promise<void> => {
+      one.signal('SIGTERM')
+      await eventually(() => one.err.includes('second signal leaves at once'))
+      one.signal('SIGINT')
+      const { code, err } = await one.ended
+      expect([code, err]).toEqual([130, expect.not.stringContaining('{"error"')])
+    }
+    const busy = async (at: string): Promise<boolean> => {
+      await fetch(`${at}/api/jobs`, post({ kind: 'sluice.ping', payload: { takeMs: 600_000 } }))
+      const { items } = await json(`${at}/api/workers`)
+      return items.every(({ running }: { running: Record<string, number> }) => Object.values(running).some((jobs) => jobs > 0))
+    }
+    await eventually(() => busy(address))
+    await twice(up)
+    expect(isRunning()).toBe(true)
+    expect(await json(`${otherAddress}/readyz`)).toMatchObject({ ready: true })
+    await twice(other)
+    expect(isRunning()).toBe(false)
+  })
+
   test('[O-01] it greets people with where it listens and what to try', async ({ start, database }) => {
     const up = start(['up', '--port', '0'])
     const text = await eventually(() => /docs .*\n/.test(up.out) && up.out)

@@ -1,10 +1,18 @@
 /**
  * One call of the command line: its output, its configuration, and the system it works on, opened when first needed and closed at the end.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Engine } from '@sluice/engine'
 import type { Config, System, SystemWishes } from '@sluice/server'
 import { CommandError, codeOf, exit } from './exit.ts'
 import { Output } from './output.ts'
+
+/** Told to stop, PostgreSQL goes on stopping also when nobody waits for it. */
+const leaveMsMax = 10_000
+
+interface Stoppable {
+  stop(): Promise<void>
+}
 
 export class Session {
   readonly output: Output
@@ -14,10 +22,13 @@ export class Session {
   readonly interrupted: AbortSignal
   /** Set by commands that watch `interrupted` and end by themselves. */
   stopsInOrder = false
+  /** Set by the second signal: nothing is waited for but this. */
+  leaving: Promise<void> | undefined
   readonly #options: Readonly<Record<string, unknown>>
   #system: Promise<System> | undefined
   #engine: Engine | undefined
   #closers: (() => unknown)[] = []
+  #databases: Promise<Stoppable | undefined>[] = []
 
   constructor(process: NodeJS.Process, options: Readonly<Record<string, unknown>>, interrupted: AbortSignal) {
     this.process = process
@@ -42,7 +53,15 @@ export class Session {
 
   /** The database of the configuration, with an engine that is not started. */
   system(wishes: SystemWishes = {}): Promise<System> {
-    this.#system ??= this.#open(wishes)
+    if (!this.#system) {
+      this.#system = this.#open(wishes)
+      this.takeAlong(
+        this.#system.then(
+          ({ local }) => local,
+          () => undefined,
+        ),
+      )
+    }
     return this.#system
   }
 
@@ -65,6 +84,21 @@ export class Session {
     for (const close of this.#closers.splice(0).toReversed()) await close()
     const system = await this.#system?.catch(() => undefined)
     await system?.stop()
+  }
+
+  /** Stopped also when there is no time for the end, so that no PostgreSQL of ours is left running. */
+  readonly takeAlong = (database: Promise<Stoppable | undefined>): void => {
+    this.#databases.push(database)
+  }
+
+  leave(): Promise<void> {
+    this.leaving ??= this.#leave()
+    return this.leaving
+  }
+
+  async #leave(): Promise<void> {
+    const stopped = Promise.allSettled(this.#databases.map(async (database) => (await database)?.stop()))
+    await Promise.race([stopped, delay(leaveMsMax)])
   }
 
   async #open(wishes: SystemWishes): Promise<System> {

@@ -61,6 +61,8 @@ export interface RoleWishes {
   /** Default: a log on standard error, as the configuration says. */
   readonly telemetry?: Telemetry
   readonly version?: string
+  /** Gets the database before it is there, for whoever cannot wait for the end of `stop`. */
+  readonly opening?: (database: Promise<FoundDatabase>) => void
 }
 
 type Closers = (() => Promise<unknown>)[]
@@ -74,7 +76,9 @@ export async function startRole(role: RoleName, config: Config, wishes: RoleWish
     const telemetry = wishes.telemetry ?? (await openTelemetry(config, wishes.version))
     const modules = await loadModules(config)
     const say = (message: string): void => telemetry.engineLog.info(message)
-    const database = await openDatabase(config, { make: true, say })
+    const opening = openDatabase(config, { make: true, say })
+    wishes.opening?.(opening)
+    const database = await opening
     closers.push(() => database.stop())
     const secrets = await openKeyRing(config, { make: true })
     const { dailySchedule, partsOfCollector } = await import('./collector.ts')
