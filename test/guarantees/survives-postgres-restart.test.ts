@@ -4,7 +4,6 @@
  */
 import { createEngine, defineKind, done, type Engine, type EngineOptions, migrate, silentLog } from '@sluice/engine'
 import { startTestServer, type TestDatabase, type TestServer } from '@sluice/local-postgres/testing'
-import sql from 'sql-template-tag'
 import { afterAll, test as base, beforeAll, expect } from 'vitest'
 import { z } from 'zod'
 import { effectTable, stepBoth, stepKinds, stepNext, stepPlain, stepWrite } from '../programs/step-kinds.ts'
@@ -215,7 +214,7 @@ test('[E-27] what is asked of an engine meanwhile fails with a reason and works 
     enqueuing.resume({ scope: 'kind', name: 'note' }),
     enqueuing.inspect.overview(),
     enqueuing.lanes.hold('github:1', new Date(Date.now() + 60_000)),
-    enqueuing.query(sql`select 1`),
+    enqueuing.query({ text: 'select 1', values: [] } as never),
     enqueuing.transaction((tx) => tx.query('select 1')),
   ]
   for (const answer of await Promise.allSettled(asked)) expect(answer).toMatchObject({ status: 'rejected', reason: away })
