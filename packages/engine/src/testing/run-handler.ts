@@ -10,6 +10,8 @@ import { type Outcome, readOutcome } from '../job/outcome.ts'
 import { encodePayload, encodeRequest } from '../job/request.ts'
 import { eachOf } from '../support/errors.ts'
 import { checkOptions } from '../support/options.ts'
+import { checkKind } from './check-kind.ts'
+import { makeContext } from './handler-context.ts'
 
 const limits = { payloadBytesMax: Number.POSITIVE_INFINITY }
 
@@ -18,26 +20,11 @@ export async function runHandler<Schema extends z.ZodType, Services>(
   payload: z.input<Schema>,
   given: { services?: Services; context?: Partial<JobContext<z.output<Schema>>> } = {},
 ): Promise<Outcome> {
+  checkKind('runHandler.kind', kind)
   checkOptions('runHandler', given, ['services', 'context'])
-  const context: JobContext<z.output<Schema>> = {
-    id: 1,
-    kind: kind.kindName,
-    payload: kind.parse(JSON.parse(encodePayload(kind.kindName, payload, limits.payloadBytesMax))),
-    owner: undefined,
-    attempt: 1,
-    maxAttempts: kind.retry.attempts,
-    createdAt: new Date(0),
-    idempotencyKey: 'sluice-job-1',
-    lane: undefined,
-    run: undefined,
-    event: undefined,
-    report: () => {},
-    log: () => {},
-    signal: new AbortController().signal,
-    compute: () => Promise.reject(new Error('give context.compute to stand in for the module')),
-  }
-  checkOptions('runHandler context', given.context ?? {}, Object.keys(context))
-  const outcome = readOutcome(await kind.run({ ...context, ...given.context }, given.services as Services), kind.kindName)
+  const stored = kind.parse(JSON.parse(encodePayload(kind.kindName, payload, limits.payloadBytesMax)))
+  const context = makeContext(kind.kindName, kind.retry.attempts, stored, given.context)
+  const outcome = readOutcome(await kind.run(context, given.services as Services), kind.kindName)
   if (outcome.type === 'done') {
     eachOf(outcome.next ?? [], 'next', (request) => encodeRequest(request, limits))
     eachOf(outcome.publish ?? [], 'publish', (event) => encodeEvent(event, limits))
