@@ -5,45 +5,36 @@
  * production. `advance` turns the clock of the kit and of its database sessions together, so delayed jobs and retries fall due at once, and
  * schedules fire on the way, each at its time.
  */
-import type pg from 'pg'
 import sql from 'sql-template-tag'
 import type { Claim } from '../dispatch/claim.ts'
 import { claimJobs, claimLaned, lowestRank } from '../dispatch/postgres/claim.ts'
-import type { AnyEvent, EventRequest } from '../event/event.ts'
+import type { EventRequest } from '../event/event.ts'
 import { registerEvents } from '../event/event-store.ts'
-import { Events } from '../event/events.ts'
+import { Events, type PublishOptions } from '../event/events.ts'
 import { type Enqueued, enqueueOn } from '../job/enqueue.ts'
 import { type JobLine, type JobLogPage, listJobLog } from '../job/job-log.ts'
 import { findJob, type Job } from '../job/job-store.ts'
-import type { AnyKind } from '../job/kind.ts'
+import { type AnyKind, askKind } from '../job/kind.ts'
 import { registerKinds, storeSettings } from '../job/kind-store.ts'
-import { encodeRequest, type JobRequest } from '../job/request.ts'
+import { type EncodedRequest, encodeRequest, type JobRequest } from '../job/request.ts'
+import type { Settled } from '../options.ts'
 import { Database } from '../postgres/database.ts'
-import { type MigrationSet, migrate } from '../postgres/migrate.ts'
+import { migrate } from '../postgres/migrate.ts'
 import { fireDue } from '../schedule/fire-due.ts'
-import type { Schedule } from '../schedule/schedule.ts'
 import { registerSchedules, Schedules } from '../schedule/schedules.ts'
 import { systemClock } from '../support/clock.ts'
 import { type Duration, toMs } from '../support/duration.ts'
-import { SluiceError } from '../support/errors.ts'
+import { eachOf, SluiceError } from '../support/errors.ts'
 import { silentLog } from '../support/log.ts'
-import { checkOptions } from '../support/options.ts'
+import { checkCount, checkOptions } from '../support/options.ts'
 import { type Held, HeldClaims } from '../worker/held-claims.ts'
 import { judgeFailedWrite, type Verdict } from '../worker/judge.ts'
 import { deregisterWorker, registerWorker } from '../worker/register.ts'
 import { Runner } from '../worker/runner.ts'
 import { Settler } from '../worker/settler.ts'
-
-export interface TestKitOptions<Services = unknown> {
-  readonly database: string
-  readonly kinds: readonly AnyKind[]
-  readonly services?: Services
-  readonly schedules?: readonly Schedule[]
-  /** Events that nobody here subscribes to. */
-  readonly events?: readonly AnyEvent[]
-  /** Schemas of packages that stand on the engine. */
-  readonly migrations?: readonly MigrationSet[]
-}
+import { checkJobId, checkList, refuseMore } from './check-call.ts'
+import { settleKitOptions, type TestKitOptions } from './kit-options.ts'
+import { SessionClock } from './session-clock.ts'
 
 /** What became of one attempt. */
 export interface Ran {
@@ -59,13 +50,7 @@ const lanedLooksMax = 100
 const drainMax = 10_000
 
 export async function createTestKit<Services>(options: TestKitOptions<Services>): Promise<TestKit> {
-  checkOptions('createTestKit', options, ['database', 'kinds', 'services', 'schedules', 'events', 'migrations'])
-  if (!Array.isArray(options.kinds))
-    throw new SluiceError('INVALID_OPTION', { field: 'createTestKit.kinds', problem: 'is no list; give [ … ]' })
-  await migrate(options.database, options.migrations)
-  const kit = new TestKit(options)
-  await kit.open()
-  return kit
+  return TestKit.open(settleKitOptions(options))
 }
 
 export class TestKit {
@@ -73,29 +58,25 @@ export class TestKit {
   readonly events: Events
   readonly #database: Database
   readonly #kinds: ReadonlyMap<string, AnyKind>
-  readonly #scheduled: readonly Schedule[]
-  readonly #defined: readonly AnyEvent[]
-  readonly #sessions = new Set<pg.ClientBase>()
+  readonly #clock = new SessionClock()
   readonly #held = new HeldClaims()
   readonly #runner: Runner
-  #offsetMs = 0
   #worker = 0
   #payloadBytesMax = 0
+  #closed: Promise<void> | undefined
 
-  constructor({ database, kinds, services, schedules, events }: TestKitOptions) {
-    this.#kinds = new Map(kinds.map((kind) => [kind.kindName, kind]))
-    this.#scheduled = schedules ?? []
-    this.#defined = events ?? []
+  private constructor({ database, kinds, services }: Settled) {
+    this.#kinds = kinds
     this.#database = new Database({
       url: database,
       poolMax: 4,
       prepare: true,
       log: silentLog,
-      onConnect: (client) => this.#join(client),
+      onConnect: (client) => this.#clock.join(client),
     })
     this.#runner = new Runner({
       database: this.#database,
-      services: services ?? {},
+      services,
       clock: systemClock,
       log: silentLog,
       random: () => 0,
@@ -103,65 +84,97 @@ export class TestKit {
       held: this.#held,
       priorityStepMs: () => 0,
     })
-    const ready = async () => ({ on: this.#database, payloadBytesMax: this.#payloadBytesMax })
+    const ready = async () => ({ on: this.#open(), payloadBytesMax: this.#payloadBytesMax })
     this.schedules = new Schedules(ready, () => {})
     this.events = new Events(ready)
   }
 
-  async open(): Promise<void> {
+  static async open(options: Settled): Promise<TestKit> {
+    await migrate(options.database, options.migrations)
+    const kit = new TestKit(options)
+    try {
+      await kit.#register(options)
+      return kit
+    } catch (error) {
+      await kit.#database.close()
+      throw error
+    }
+  }
+
+  async #register({ events, schedules }: Settled): Promise<void> {
     await registerKinds(this.#database, [...this.#kinds.values()])
-    await registerEvents(this.#database, this.#defined, [...this.#kinds.values()])
+    await registerEvents(this.#database, events, [...this.#kinds.values()])
     this.#payloadBytesMax = (await storeSettings(this.#database, {})).payloadBytesMax
-    await registerSchedules(this.#database, this.#scheduled, { payloadBytesMax: this.#payloadBytesMax })
+    await registerSchedules(this.#database, schedules, { payloadBytesMax: this.#payloadBytesMax })
     this.#worker = await registerWorker(this.#database, { name: 'test kit', pools: {}, kinds: [...this.#kinds.keys()], leaseMs })
   }
 
   async close(): Promise<void> {
-    await this.#runner.stop()
-    await this.#database.query(sql`update sluice.leader set worker = null, until = '-infinity' where worker = ${this.#worker}`)
-    await deregisterWorker(this.#database, this.#worker)
-    await this.#database.close()
+    this.#closed ??= this.#leave()
+    await this.#closed
   }
 
-  async enqueue(request: JobRequest): Promise<Enqueued> {
-    const [enqueued] = await this.enqueueMany([request])
+  async #leave(): Promise<void> {
+    await this.#runner.stop()
+    try {
+      await this.#database.query(sql`update sluice.leader set worker = null, until = '-infinity' where worker = ${this.#worker}`)
+      await deregisterWorker(this.#database, this.#worker)
+    } finally {
+      await this.#database.close()
+    }
+  }
+
+  /** Its database, as long as it has one. */
+  #open(): Database {
+    if (this.#closed) throw new SluiceError('ENGINE_STOPPED', { place: 'This test kit is closed' })
+    return this.#database
+  }
+
+  async enqueue(request: JobRequest, ...more: never[]): Promise<Enqueued> {
+    const { pool } = this.#open()
+    refuseMore('enqueue', more)
+    const [enqueued] = await enqueueOn(pool, [this.#encode(request)], false)
     return enqueued as Enqueued
   }
 
-  async enqueueMany(requests: readonly JobRequest[]): Promise<Enqueued[]> {
-    return enqueueOn(
-      this.#database.pool,
-      requests.map((request) => encodeRequest(request, { payloadBytesMax: this.#payloadBytesMax })),
-      false,
-    )
+  async enqueueMany(requests: readonly JobRequest[], ...more: never[]): Promise<Enqueued[]> {
+    const { pool } = this.#open()
+    refuseMore('enqueueMany', more)
+    checkList('jobs', requests)
+    const encoded = eachOf(requests, 'jobs', (request) => this.#encode(request))
+    return enqueueOn(pool, encoded, false)
   }
 
-  async publish(request: EventRequest): Promise<{ id: number }> {
-    return this.events.publish(request)
+  async publish(request: EventRequest, options?: PublishOptions): Promise<{ id: number }> {
+    return this.events.publish(request, options)
   }
 
   async find(id: number): Promise<Job | undefined> {
-    return findJob(this.#database, id)
+    return findJob(this.#open(), checkJobId(id))
   }
 
   /** What its handlers logged. */
   async jobLog(id: number, page?: JobLogPage): Promise<JobLine[]> {
-    return listJobLog(this.#database, id, page)
+    return listJobLog(this.#open(), checkJobId(id), page)
   }
 
   /** Turns the clock; what falls due on the way is ready afterwards. Schedules fire each at its time. */
   async advance(by: Duration): Promise<void> {
-    const targetMs = this.#offsetMs + toMs(by, 'advance')
+    this.#open()
+    const targetMs = this.#clock.offsetMs + toMs(by, 'advance')
     for (let fireMs = await this.#nextFire(targetMs); fireMs !== undefined; fireMs = await this.#nextFire(targetMs)) {
-      await this.#turnTo(Math.max(this.#offsetMs, fireMs))
+      await this.#clock.turnTo(Math.max(this.#clock.offsetMs, fireMs))
       await this.#fire()
     }
-    await this.#turnTo(targetMs)
+    await this.#clock.turnTo(targetMs)
     await this.#promote()
   }
 
   /** Runs what is ready until nothing is. Answers what ran, in order. Gives up after `max` jobs: one may enqueue itself for ever. */
-  async drain({ max = drainMax }: { max?: number } = {}): Promise<Ran[]> {
+  async drain(options: { max?: number } = {}): Promise<Ran[]> {
+    this.#open()
+    checkOptions('drain', options, ['max'])
+    const max = checkCount('drain.max', options.max ?? drainMax)
     const ran: Ran[] = []
     await this.#promote()
     for (let found = true; found; ) {
@@ -170,7 +183,7 @@ export class TestKit {
       for (const pool of pools) {
         const claim = await this.#claimOne(pool, strangers)
         if (!claim) continue
-        if (ran.length >= max) throw new Error(`drain gave up after ${max} jobs: does a job enqueue itself for ever?`)
+        if (ran.length >= max) throw new SluiceError('INVALID_OPTION', { field: 'drain.max', problem: gaveUp(max) })
         found = true
         ran.push(await this.#run(claim))
       }
@@ -180,11 +193,11 @@ export class TestKit {
 
   async #claimOne(pool: string, unknownKinds: string[]): Promise<Claim | undefined> {
     const wanted = { pool, worker: this.#worker, slots: 1, unknownKinds }
-    const [open] = await claimJobs(this.#database, { ...wanted, since: lowestRank })
+    const [open] = await claimJobs(this.#open(), { ...wanted, since: lowestRank })
     if (open) return open
     // Lanes with nothing for the kit go to the back of the line, so a few looks see all of them.
     for (let looks = 0; looks < lanedLooksMax; looks++) {
-      const { claims, again } = await claimLaned(this.#database, wanted)
+      const { claims, again } = await claimLaned(this.#open(), wanted)
       if (claims[0] || !again) return claims[0]
     }
     return undefined
@@ -223,7 +236,7 @@ export class TestKit {
 
   /** The offset at which the next schedule fires, if that is before the target. */
   async #nextFire(targetMs: number): Promise<number | undefined> {
-    const { rows } = await this.#database.pool.query<{ ms: number }>(
+    const { rows } = await this.#open().pool.query<{ ms: number }>(
       `select ceil(extract(epoch from min(next_at) - clock_timestamp()) * 1000)::float8 as ms from sluice.schedule
        where paused_at is null and next_at <= clock_timestamp() + $1 * interval '1 ms'`,
       [targetMs],
@@ -234,17 +247,18 @@ export class TestKit {
   /** As the leader would; nobody else leads on a test's database. */
   async #fire(): Promise<void> {
     const term = await this.#lead()
-    const round = await fireDue({ database: this.#database, log: silentLog, term: () => term, onReady: () => {} })
+    const round = await fireDue({ database: this.#open(), log: silentLog, term: () => term, onReady: () => {} })
     if (round?.again) throw new Error('a schedule could not be fired: is its row locked?')
   }
 
   async #promote(): Promise<void> {
-    await this.#database.pool.query('select from sluice.promote($1, 1000000)', [await this.#lead()])
+    const term = await this.#lead()
+    await this.#open().pool.query('select from sluice.promote($1, 1000000)', [term])
   }
 
   /** Alone with its database, the kit is the leader, until it is closed. */
   async #lead(): Promise<number> {
-    const { rows } = await this.#database.pool.query<{ term: number }>(
+    const { rows } = await this.#open().pool.query<{ term: number }>(
       `update sluice.leader set term = term + 1, worker = $1, until = sluice.now() + interval '1 hour' returning term`,
       [this.#worker],
     )
@@ -253,25 +267,19 @@ export class TestKit {
 
   /** The pools that have ready jobs, and the kinds among them that are not ours. */
   async #lookAround(): Promise<{ pools: string[]; strangers: string[] }> {
-    const { rows } = await this.#database.pool.query<{ kind: string; pool: string }>(
+    const { rows } = await this.#open().pool.query<{ kind: string; pool: string }>(
       `select distinct kind, pool from sluice.job where shelf is null and worker is null order by pool, kind`,
     )
     const strangers = new Set(rows.map(({ kind }) => kind).filter((kind) => !this.#kinds.has(kind)))
     return { pools: [...new Set(rows.map(({ pool }) => pool))], strangers: [...strangers] }
   }
 
-  async #join(client: pg.ClientBase): Promise<void> {
-    this.#sessions.add(client)
-    client.once('end', () => this.#sessions.delete(client))
-    await this.#turn(client)
+  /** A kind that is only named is asked all the same, as by the engine. */
+  #encode(request: JobRequest): EncodedRequest {
+    return encodeRequest(askKind(request, this.#kinds), { payloadBytesMax: this.#payloadBytesMax })
   }
+}
 
-  async #turnTo(offsetMs: number): Promise<void> {
-    this.#offsetMs = offsetMs
-    await Promise.all([...this.#sessions].map((client) => this.#turn(client)))
-  }
-
-  async #turn(client: pg.ClientBase): Promise<void> {
-    await client.query(`select set_config('sluice.clock_offset', $1, false)`, [`${this.#offsetMs} milliseconds`])
-  }
+function gaveUp(max: number): string {
+  return `drain gave up after ${max} jobs: does a job enqueue itself for ever? If not, raise it`
 }
