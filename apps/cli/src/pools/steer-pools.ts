@@ -30,7 +30,6 @@ export async function listPools({ session }: Call): Promise<void> {
 
 export async function pausePool({ session, args: [name = ''], options }: Call): Promise<void> {
   const { engine } = await session.system()
-  await mustExist(engine, name)
   await engine.pause({ scope: 'pool', name }, options['reason'] as string | undefined)
   session.output.answer({ name, paused: true }, () => `${name} is paused. Jobs that run go on.`)
 }

@@ -20,6 +20,7 @@ export class CommandError extends Error {
 
 const byCode: Readonly<Record<string, ExitCode>> = {
   UNKNOWN_KIND: exit.notFound,
+  UNKNOWN_POOL: exit.notFound,
   UNKNOWN_SCHEDULE: exit.notFound,
   UNKNOWN_EVENT: exit.notFound,
   USER_UNKNOWN: exit.notFound,

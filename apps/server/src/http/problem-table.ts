@@ -35,6 +35,7 @@ const mistake = {
 /** Exhaustive: a new code of the engine does not compile until somebody has decided what it means over HTTP. */
 export const engineProblems: Readonly<Record<ErrorCode, ProblemRow>> = {
   UNKNOWN_KIND: { status: 422, title: 'Unknown kind' },
+  UNKNOWN_POOL: { status: 404, title: 'No such pool' },
   DUPLICATE_KIND: mistake,
   INVALID_PAYLOAD: { status: 422, title: 'The payload does not fit' },
   PAYLOAD_TOO_LARGE: { status: 413, title: 'The payload is too large' },

@@ -143,6 +143,20 @@ test('[E-21] pauses are listed with their reason, may be set twice, and are over
   expect(await engine.pauses()).toHaveLength(2)
 })
 
+test('[E-21] a pool or a kind that nobody names is not paused, for the one that was meant would run on', async ({ engines }) => {
+  const engine = engines({ kinds: [mail, push] })
+  for (const [scope, code] of [
+    ['pool', 'UNKNOWN_POOL'],
+    ['kind', 'UNKNOWN_KIND'],
+  ] as const)
+    await expect(engine.pause({ scope, name: 'typo' })).rejects.toMatchObject({ code, message: expect.stringContaining('"typo"') })
+  expect(await engine.pauses()).toEqual([])
+  await engine.enqueue(mail({}, { pool: 'nightly' }))
+  await engine.pause({ scope: 'pool', name: 'nightly' }, 'of a waiting job')
+  await engine.pause({ scope: 'pool', name: 'nightly' }, 'again')
+  expect(await engine.pauses()).toMatchObject([{ name: 'nightly', reason: 'again' }])
+})
+
 test('[E-21] a pause and a resume in a transaction of the caller hold if and only if it commits', async ({ engines }) => {
   const engine = engines({ kinds: [] })
   const ann = { scope: 'owner', name: 'ann' } as const

@@ -101,14 +101,16 @@ export async function pauseTarget(on: Executor, target: PauseTarget, reason?: st
   const { scope, name } = checkTarget(target)
   checkText('reason', reason)
   if (scope === 'lane' || scope === 'owner') return changePause(on, { scope, name }, reason ?? 'paused')
-  // A kind with a typing error would be paused, and the one that was meant would run on.
+  // A name with a typing error would be paused, and the one that was meant would run on.
   const { rows } = await on.query(sql`
     insert into sluice.pause (scope, name, reason)
     select ${scope}, ${name}, ${reason ?? null}::text
-    where ${scope}::text <> 'kind' or exists (select from sluice.kind k where k.name = ${name})
+    where case when ${scope}::text = 'kind' then exists (select from sluice.kind k where k.name = ${name})
+               else exists (select from sluice.list_pools(0) p where p.name = ${name}) end
     on conflict (scope, name) do update set reason = excluded.reason
     returning pg_notify('sluice', 'pause:')`)
-  if (rows.length === 0) throw new SluiceError('UNKNOWN_KIND', { kind: name })
+  if (rows.length > 0) return
+  throw scope === 'kind' ? new SluiceError('UNKNOWN_KIND', { kind: name }) : new SluiceError('UNKNOWN_POOL', { name })
 }
 
 /** Answers it. */

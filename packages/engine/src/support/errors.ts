@@ -5,6 +5,8 @@
  */
 export const errorTable = {
   UNKNOWN_KIND: 'No kind is registered as "{kind}". Start a process that defines it once, or correct the name.',
+  UNKNOWN_POOL:
+    'There is no pool "{name}": no kind, no waiting job and no process names it. Correct the name; `inspect.pools` lists those that are there.',
   DUPLICATE_KIND: 'Two kinds are named "{kind}". Give one of them another name: jobs find their handler by it.',
   INVALID_PAYLOAD: 'The payload of "{kind}" does not fit its schema: {issues}',
   PAYLOAD_TOO_LARGE:
