@@ -149,7 +149,10 @@ test('[E-21] a pool or a kind that nobody names is not paused, for the one that 
     ['pool', 'UNKNOWN_POOL'],
     ['kind', 'UNKNOWN_KIND'],
   ] as const)
-    await expect(engine.pause({ scope, name: 'typo' })).rejects.toMatchObject({ code, message: expect.stringContaining('"typo"') })
+    await expect(engine.pause({ scope, name: 'typo' })).rejects.toMatchObject({
+      code,
+      message: expect.stringContaining('"typo"'),
+    })
   expect(await engine.pauses()).toEqual([])
   await engine.enqueue(mail({}, { pool: 'nightly' }))
   await engine.pause({ scope: 'pool', name: 'nightly' }, 'of a waiting job')
