@@ -6,6 +6,7 @@ import {
   createEngine,
   defineEvent,
   defineKind,
+  defineRun,
   delays,
   type Engine,
   type EngineOptions,
@@ -67,7 +68,7 @@ const requests: [mistake: string, request: unknown, code: ErrorCode, names: RegE
   ['a date past the year 9999', note({}, { runAt: new Date(8.64e15) }), 'INVALID_OPTION', /runAt/],
   ['a date before 1970', note({}, { runAt: new Date(-8.64e15) }), 'INVALID_OPTION', /runAt/],
   ['a date as text', note({}, { runAt: '2030-01-01' as unknown as Date }), 'INVALID_OPTION', /runAt/],
-  ['a priority out of range', note({}, { priority: 1_001 }), 'INVALID_OPTION', /priority.*1000/],
+  ['a priority out of range', note({}, { priority: 1_001 }), 'INVALID_OPTION', /priority.*1,000/],
   ['a fraction of a priority', note({}, { priority: 0.5 }), 'INVALID_OPTION', /priority/],
   ['an empty key', note({}, { key: '' }), 'INVALID_OPTION', /key/],
   ['a key of 600 characters', note({}, { key: 'k'.repeat(600) }), 'INVALID_OPTION', /key.*512/],
@@ -171,7 +172,7 @@ const kinds: [mistake: string, define: () => unknown, names: RegExp][] = [
   ['a name with a space', () => defineKind('two words', { run: () => {} }), /two words/],
   ['no handler', () => defineKind('idle', {}), /idle\.run/],
   ['a pool without a name', () => defineKind('a', { pool: '', run: () => {} }), /a\.pool/],
-  ['a priority out of range', () => defineKind('a', { priority: 5_000, run: () => {} }), /a\.priority.*1000/],
+  ['a priority out of range', () => defineKind('a', { priority: 5_000, run: () => {} }), /a\.priority.*1,000/],
   ['a time limit that is no duration', () => defineKind('a', { timeout: '1 hour' as '1h', run: () => {} }), /a\.timeout/],
   ['a time limit of nothing', () => defineKind('a', { timeout: 0, run: () => {} }), /a\.timeout/],
   ['no attempts', () => exponential({ attempts: 0 }), /retry\.attempts/],
@@ -187,6 +188,7 @@ const kinds: [mistake: string, define: () => unknown, names: RegExp][] = [
     /a\.cost: answered nothing/,
   ],
   ['an unknown field', () => defineKind('a', { run: () => {}, retires: 3 } as object), /retires/],
+  ['a run that has no plan', () => defineRun('a', {} as never), /a\.plan/],
 ]
 
 test.for(kinds)('a kind is refused for %s', async ([_mistake, define, names]) => {
@@ -198,6 +200,12 @@ test.for(kinds)('a kind is refused for %s', async ([_mistake, define, names]) =>
 const options: [mistake: string, options: Partial<EngineOptions>, code: ErrorCode, names: RegExp][] = [
   ['two kinds of one name', { kinds: [note, defineKind('note', { run: () => {} })] }, 'DUPLICATE_KIND', /"note"/],
   ['something that is no kind', { kinds: ['note' as never] }, 'INVALID_OPTION', /kinds.*defineKind/],
+  [
+    'a run among the kinds',
+    { kinds: [defineRun('sync', { plan: () => {} }) as never] },
+    'INVALID_OPTION',
+    /kinds\.0: is a run and no kind; give it in `runs`/,
+  ],
   ['a pool whose core is above its max', { pools: { light: { core: 2, max: 1 } } }, 'INVALID_OPTION', /pools\.light/],
   ['a lease too short to keep', { lease: '10ms' }, 'INVALID_OPTION', /lease.*500/],
   ['days that are not whole', { keepDays: 0.5 }, 'INVALID_OPTION', /keepDays/],

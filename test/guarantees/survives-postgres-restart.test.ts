@@ -2,7 +2,7 @@
  * PostgreSQL goes away and comes back, in order or killed, under load: every process goes on by itself, says meanwhile that it is not ready and
  * why, and nothing is lost or doubled.
  */
-import { createEngine, defineKind, done, type Engine, type EngineOptions, migrate, silentLog } from '@sluice/engine'
+import { createEngine, defineKind, defineRun, done, type Engine, type EngineOptions, migrate, silentLog } from '@sluice/engine'
 import { startTestServer, type TestDatabase, type TestServer } from '@sluice/local-postgres/testing'
 import { afterAll, test as base, beforeAll, expect } from 'vitest'
 import { z } from 'zod'
@@ -189,7 +189,8 @@ test('[E-27] the server is away for longer than the lease: the process comes bac
 
 test('[E-27] what is asked of an engine meanwhile fails with a reason and works again afterwards', async ({ engines }) => {
   const note = defineKind('note', { run: () => {} })
-  const [enqueuing, starting] = [engines({ kinds: [note] }), engines({ kinds: [note] })]
+  const nightly = defineRun('nightly', { plan: () => {} })
+  const [enqueuing, starting] = [engines({ kinds: [note], runs: [nightly] }), engines({ kinds: [note] })]
   await enqueuing.enqueue(note({}))
   await server.kill9()
   // A session may outlive the postmaster for a moment and still take one.
@@ -216,6 +217,9 @@ test('[E-27] what is asked of an engine meanwhile fails with a reason and works 
     enqueuing.lanes.hold('github:1', new Date(Date.now() + 60_000)),
     enqueuing.query({ text: 'select 1', values: [] } as never),
     enqueuing.transaction((tx) => tx.query('select 1')),
+    enqueuing.runs.start(nightly({})),
+    enqueuing.dispatch(['light']),
+    enqueuing.start(),
   ]
   for (const answer of await Promise.allSettled(asked)) expect(answer).toMatchObject({ status: 'rejected', reason: away })
   await expect(starting.start()).rejects.toMatchObject(away)

@@ -7,7 +7,7 @@ import { createEngine, type EngineOptions, type FailPoint } from '@sluice/engine
 import { say, settings } from './channel.ts'
 import { runKinds, type Stage, walk } from './run-kinds.ts'
 
-const { at, workMs = 0, ...options } = settings as unknown as EngineOptions & { at?: string; workMs?: number }
+const { at, workMs = 0, ...options } = settings as unknown as Omit<EngineOptions, 'services'> & { at?: string; workMs?: number }
 
 function reach(place: FailPoint | 'plan' | 'page' | 'finalize'): void {
   if (place !== at) return

@@ -5,6 +5,7 @@
  * waited for when the test ends, stopped processes included.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { test as base, eventually, onRedis } from './database.ts'
@@ -75,6 +76,25 @@ export async function endHolder(
   holder.signal('SIGCONT')
   if (signal === 'SIGKILL') await holder.ended
   return holder
+}
+
+/** Kills one while it holds jobs, then lets one leave in order, and so on; each has a successor. */
+export async function endWorkers(
+  client: pg.Client,
+  workers: Program[],
+  start: () => Program,
+  over: () => boolean,
+  ends: { kills: number; leaves: number },
+): Promise<void> {
+  while (!over()) {
+    await wait(300 + Math.random() * 600)
+    const kill = ends.kills <= ends.leaves
+    const shuffled = workers.toSorted(() => Math.random() - 0.5)
+    const one = kill ? await endHolder(client, shuffled) : (shuffled[0] as Program)
+    if (!kill) one.signal('SIGTERM')
+    ends[kill ? 'kills' : 'leaves']++
+    workers[workers.indexOf(one)] = start()
+  }
 }
 
 export function startProgram(name: string, settings: Line): Program {

@@ -27,9 +27,9 @@ import * as steer from './job/steer.ts'
 import { topicsFor, Waker } from './job/waker.ts'
 import { Lanes } from './lane/lanes.ts'
 import { Owners } from './lane/owners.ts'
-import { type EngineOptions, type Settled, settleOptions } from './options.ts'
+import type { Settled } from './options.ts'
 import { checkStatement, clientOf, type Executor, onClient, type QueryClient, type Rows } from './postgres/client.ts'
-import { explainConnect } from './postgres/connect.ts'
+import { explainConnect, explained } from './postgres/connect.ts'
 import { Database } from './postgres/database.ts'
 import { lending } from './postgres/lend.ts'
 import { register } from './registration.ts'
@@ -43,10 +43,6 @@ import { checkCount, checkId, checkIds, checkOptions } from './support/options.t
 
 /** What the last words may take after the grace, before connections are cut. */
 const goodbyeMs = 5_000
-
-export function createEngine<Services>(options: EngineOptions<Services>): Engine {
-  return new Engine(settleOptions(options))
-}
 
 export class Engine implements Executor {
   readonly lanes: Lanes
@@ -229,7 +225,7 @@ export class Engine implements Executor {
   /** Which processes have their jobs from Redis, what it holds of these pools, and whether it answers here. Also for an engine that is not started. */
   async dispatch(pools: readonly string[]): Promise<Dispatch> {
     const database = await this.#ready()
-    const [held, processes] = await Promise.all([this.#dispatcher.measure(pools), readDispatched(database)])
+    const [held, processes] = await Promise.all([this.#dispatcher.measure(pools), readDispatched(database)]).catch(explained)
     return { ...this.#dispatcher.status, pools: held, processes }
   }
 
@@ -270,7 +266,7 @@ export class Engine implements Executor {
 
   async #start(): Promise<void> {
     await this.#prepare()
-    await this.#duties.start()
+    await this.#duties.start().catch(explained)
   }
 
   async #stop(): Promise<void> {

@@ -1,8 +1,9 @@
 /** The door of the engine. Nothing else can be imported. */
 
+export { createEngine } from './create-engine.ts'
 export type { DispatchStatus, PoolInDispatch } from './dispatch/dispatcher.ts'
 export type { Dispatch, DispatchedProcess } from './dispatch/processes.ts'
-export { createEngine, type Engine } from './engine.ts'
+export type { Engine } from './engine.ts'
 export {
   type AnyEvent,
   defineEvent,
@@ -70,4 +71,5 @@ export { type Duration, toMs } from './support/duration.ts'
 export { type ErrorCode, errorTable, type Scrub, SluiceError, type StoredError } from './support/errors.ts'
 export type { EndedOutcome, Fact, Observer } from './support/fact.ts'
 export type { FailPoint, Probe } from './support/fail-point.ts'
+export { describeIssue, type Issue } from './support/issue.ts'
 export { type Log, silentLog, standardErrorLog } from './support/log.ts'

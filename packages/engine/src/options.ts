@@ -15,6 +15,7 @@ import { type Duration, toMs } from './support/duration.ts'
 import { type Scrub, SluiceError } from './support/errors.ts'
 import type { Observer } from './support/fact.ts'
 import { noProbe, type Probe } from './support/fail-point.ts'
+import { checkFields } from './support/issue.ts'
 import { type Log, standardErrorLog } from './support/log.ts'
 import { isStorable, unstorable } from './support/text.ts'
 
@@ -25,7 +26,7 @@ export interface PoolSize {
   readonly max: number
 }
 
-export interface EngineOptions<Services = unknown> {
+export interface EngineOptions {
   /** postgresql://user:password@host:5432/database */
   readonly database: string
   /** redis://host:6379, or several addresses of a cluster with commas between them: Redis dispatches. Without it PostgreSQL does. docs/redis.md */
@@ -47,7 +48,7 @@ export interface EngineOptions<Services = unknown> {
   /** Master keys, for `engine.secrets`. Made with KeyRing.fromEnvOrFile. */
   readonly secrets?: KeyRing | undefined
   /** Handed to every handler as its second argument. */
-  readonly services?: Services
+  readonly services?: unknown
   /** Pools this process serves. An empty object serves none (a scheduler). Default: light 5–10, heavy 3–5. */
   readonly pools?: Readonly<Record<string, PoolSize>>
   /** Whether this process may lead: promote, rescue, prune. Default true. */
@@ -143,7 +144,14 @@ const schema = z.strictObject({
     .optional(),
   database: z.string({ error: 'give the address of the database, e.g. postgresql://localhost/app' }).min(1),
   kinds: z
-    .array(z.custom<AnyKind>((kind) => typeof kind === 'function' && 'kindName' in kind, 'is no kind; make it with defineKind'))
+    .array(
+      z.custom<AnyKind>((kind) => typeof kind === 'function' && 'parse' in kind, {
+        error: ({ input }) =>
+          typeof input === 'function' && 'kindName' in input
+            ? 'is a run and no kind; give it in `runs`'
+            : 'is no kind; make it with defineKind',
+      }),
+    )
     .optional(),
   schedules: z
     .array(
@@ -189,14 +197,7 @@ const schema = z.strictObject({
 })
 
 export function settleOptions(options: EngineOptions): Settled {
-  const checked = schema.safeParse(options)
-  if (!checked.success) {
-    const issue = checked.error.issues[0]
-    throw new SluiceError('INVALID_OPTION', {
-      field: issue?.path.join('.') || 'options',
-      problem: issue?.message ?? 'not usable',
-    })
-  }
+  checkFields(schema, options)
   const kinds = new Map<string, AnyKind>()
   for (const kind of [...(options.kinds ?? []), ...(options.runs ?? []).flatMap((run) => run.kinds)]) {
     if (kinds.has(kind.kindName)) throw new SluiceError('DUPLICATE_KIND', { kind: kind.kindName })

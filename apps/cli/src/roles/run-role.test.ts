@@ -63,6 +63,15 @@ describe('[O-01] sluice up', () => {
     expect(isRunning()).toBe(false)
   })
 
+  test('[E-23] a migration that is told to stop leaves no PostgreSQL behind either', async ({ folder, start }) => {
+    const isRunning = (): boolean => existsSync(join(folder, '.sluice', 'postgres', 'cluster', 'postmaster.pid'))
+    const migration = start(['migrate'], alone)
+    await eventually(isRunning)
+    migration.signal('SIGTERM')
+    await migration.ended
+    expect(isRunning()).toBe(false)
+  })
+
   test('[O-01] it greets people with where it listens and what to try', async ({ start, database }) => {
     const up = start(['up', '--port', '0'])
     const text = await eventually(() => /docs .*\n/.test(up.out) && up.out)

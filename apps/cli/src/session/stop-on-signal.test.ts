@@ -43,6 +43,17 @@ test('[E-23] the third signal waits for nothing', () => {
   expect(exits).toEqual([130])
 })
 
+test('[E-23] an end that fails waits for the local PostgreSQL all the same', async () => {
+  const failing = scene({ stopsInOrder: false })
+  failing.session.end = () => Promise.reject(new Error('the database is gone'))
+  failing.process.emit('SIGINT')
+  failing.process.emit('SIGINT')
+  await new Promise(setImmediate)
+  expect(failing.exits).toEqual([])
+  failing.left.resolve()
+  await expect.poll(() => failing.exits).toEqual([130])
+})
+
 test('[E-23] a command that only looks ends with the first signal; told twice, not before its local PostgreSQL', async () => {
   const once = scene({ stopsInOrder: false })
   once.process.emit('SIGHUP')

@@ -17,8 +17,9 @@ export function stopOnSignal(
       ending.abort(name)
       // Commands that can stop in order listen to the signal; for the others the end is now.
       if (session.stopsInOrder) return
-      void session.end().finally(() => {
+      const over = (): void => {
         if (!session.leaving) quit()
-      })
+      }
+      void session.end().then(over, over)
     })
 }

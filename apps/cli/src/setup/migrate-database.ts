@@ -8,8 +8,11 @@ import type { Call } from '../session/tree.ts'
 
 export async function migrateDatabase({ session, options }: Call): Promise<number> {
   const { output } = session
-  const database = await openDatabase(await session.config(), { make: true, say: () => {} })
-  session.onEnd(() => database.stop())
+  const opening = openDatabase(await session.config(), { make: true, say: () => {} })
+  const opened = opening.catch(() => undefined)
+  session.takeAlong(opened)
+  session.onEnd(async () => (await opened)?.stop())
+  const database = await opening
   const tables = await systemMigrations()
   const pending = await pendingMigrations(database.url, tables)
   if (options['check']) {

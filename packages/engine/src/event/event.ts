@@ -7,6 +7,7 @@
 import { z } from 'zod'
 import { encodePayload, ownerName } from '../job/request.ts'
 import { SluiceError } from '../support/errors.ts'
+import { checkFields } from '../support/issue.ts'
 import { checkOptions } from '../support/options.ts'
 import { parsePayload } from '../support/parse-payload.ts'
 import { isStorable } from '../support/text.ts'
@@ -117,13 +118,6 @@ export function encodeEvent(
 }
 
 function readOptions(options: EventOptions): EventOptions {
-  const checked = optionsSchema.safeParse(options)
-  if (!checked.success) {
-    const issue = checked.error.issues[0]
-    throw new SluiceError('INVALID_OPTION', {
-      field: issue?.path.join('.') || 'options',
-      problem: issue?.message ?? 'not usable',
-    })
-  }
+  checkFields(optionsSchema, options)
   return options
 }

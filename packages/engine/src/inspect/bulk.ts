@@ -9,9 +9,9 @@ import type { JobState } from '../job/lifecycle.ts'
 import { cancelJobs, discardJobs, retryJobs } from '../job/steer.ts'
 import type { Executor } from '../postgres/client.ts'
 import { SluiceError } from '../support/errors.ts'
+import { checkFields } from '../support/issue.ts'
 import { type EncodedFilter, encodeFilter, type JobFilter } from './job-filter.ts'
 import { listIds } from './jobs.ts'
-import { check } from './page.ts'
 
 export type BulkAction = 'retry' | 'cancel' | 'discard'
 
@@ -67,8 +67,8 @@ const targets: Record<BulkAction, { readonly allowed: readonly JobState[]; reado
 const changes = new Set(['retried', 'canceled', 'requested', 'discarded'])
 
 export async function bulk(parts: BulkParts, given: BulkAction, filter: JobFilter, options: BulkOptions): Promise<BulkAnswer> {
-  const action = check(z.object({ action: actionSchema }), { action: given }).action
-  const { dryRun = false, max = 10_000, reason, ...from } = check(optionsSchema, options)
+  const action = checkFields(actionSchema, given, 'action')
+  const { dryRun = false, max = 10_000, reason, ...from } = checkFields(optionsSchema, options)
   const wanted = aim(action, filter)
   const answers: Record<string, number> = {}
   let [matched, cursor, more] = [0, from.cursor, true]

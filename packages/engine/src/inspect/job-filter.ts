@@ -4,7 +4,8 @@
 import { z } from 'zod'
 import { type JobState, moves } from '../job/lifecycle.ts'
 import { SluiceError } from '../support/errors.ts'
-import { check, nameText, rowId } from './page.ts'
+import { checkFields } from '../support/issue.ts'
+import { nameText, rowId } from './page.ts'
 
 export interface JobFilter {
   readonly state?: JobState | readonly JobState[] | undefined
@@ -49,12 +50,12 @@ export interface EncodedFilter {
 }
 
 export function encodeFilter(filter: JobFilter): EncodedFilter {
-  const { state: states, ...rest } = check(z.strictObject(fields), filter)
+  const { state: states, ...rest } = checkFields(z.strictObject(fields), filter)
   return withStates(rest, states)
 }
 
 export function encodeSearch(search: JobSearch): EncodedFilter {
-  const { state: states, payload, ...rest } = check(z.strictObject({ ...fields, payload: z.json() }), search)
+  const { state: states, payload, ...rest } = checkFields(z.strictObject({ ...fields, payload: z.json() }), search)
   if (JSON.stringify(payload).includes('\\u0000'))
     throw new SluiceError('INVALID_OPTION', { field: 'payload', problem: 'no stored payload has a NUL in it' })
   return { ...withStates(rest, states), payload }

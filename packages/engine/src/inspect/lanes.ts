@@ -6,7 +6,8 @@ import { z } from 'zod'
 import { type Lane, laneColumns } from '../lane/lanes.ts'
 import type { Owner } from '../lane/owners.ts'
 import type { Executor } from '../postgres/client.ts'
-import { check, type Listed, lookRowsMax, nameText, type Page, readPage, writeCursor } from './page.ts'
+import { checkFields } from '../support/issue.ts'
+import { type Listed, lookRowsMax, nameText, type Page, readPage, writeCursor } from './page.ts'
 
 export interface LaneFilter {
   readonly owner?: string | undefined
@@ -28,7 +29,7 @@ interface LanesEnd {
 
 export async function listLanes(on: Executor, filter: LaneFilter, page: Page): Promise<Listed<Lane>> {
   const { limit, at } = readPage('lanes', page, nameText)
-  const { owner, closed } = check(filterSchema, filter)
+  const { owner, closed } = checkFields(filterSchema, filter)
   const { rows } = await on.query<Lane & LanesEnd>(sql`
     select ${laneColumns}, x.looked, x.next
     from sluice.list_lanes(${owner ?? null}, ${closed ?? null}, ${at ?? ''}, ${limit}, ${lookRowsMax}) as x(l, o, looked, next)`)

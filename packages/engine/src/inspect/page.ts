@@ -6,6 +6,7 @@
  */
 import { z } from 'zod'
 import { SluiceError } from '../support/errors.ts'
+import { checkFields } from '../support/issue.ts'
 
 export interface Page {
   /** `next` of the page before. */
@@ -41,7 +42,7 @@ const pageSchema = z.strictObject({
 
 /** The limit, and the place where the page begins as `schema` reads it; undefined at the start. */
 export function readPage<At>(list: string, page: Page, schema: z.ZodType<At>): { limit: number; at: At | undefined } {
-  const { cursor, limit = limitDefault } = check(pageSchema, page)
+  const { cursor, limit = limitDefault } = checkFields(pageSchema, page)
   return { limit, at: cursor === undefined ? undefined : readCursor(list, cursor, schema) }
 }
 
@@ -71,14 +72,3 @@ export const nameText = z
   .max(500)
   .regex(/^[^\0]*$/, 'has a NUL in it')
 export const rowId = z.int().min(1)
-
-export function check<T>(schema: z.ZodType<T>, value: unknown): T {
-  const checked = schema.safeParse(value)
-  if (checked.success) return checked.data
-  const issue = checked.error.issues[0]
-  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined
-  throw new SluiceError('INVALID_OPTION', {
-    field: unknown ?? (issue?.path.join('.') || 'options'),
-    problem: unknown === undefined ? (issue?.message ?? 'not usable') : 'is not known here',
-  })
-}

@@ -7,7 +7,8 @@ import type { JobState } from '../job/lifecycle.ts'
 import type { Executor } from '../postgres/client.ts'
 import { finalizerOf } from '../run/run-kind.ts'
 import { type Run, runColumns } from '../run/runs.ts'
-import { check, type Looked, rowId } from './page.ts'
+import { checkFields } from '../support/issue.ts'
+import { type Looked, rowId } from './page.ts'
 
 export interface RunProgress {
   readonly run: Run
@@ -23,7 +24,7 @@ export interface RunProgress {
 const countedJobsMax = 10_000
 
 export async function findProgress(on: Executor, id: number): Promise<RunProgress | undefined> {
-  check(rowId, id)
+  checkFields(rowId, id, 'id of a run')
   const found = await on.query<Run & { now: Date }>(
     sql`select ${runColumns}, sluice.now() as now from sluice.run r where r.id = ${id}`,
   )

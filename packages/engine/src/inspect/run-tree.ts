@@ -6,7 +6,8 @@ import sql from 'sql-template-tag'
 import { z } from 'zod'
 import type { JobState } from '../job/lifecycle.ts'
 import type { Executor } from '../postgres/client.ts'
-import { check, type Listed, type Page, readPage, rowId, writeCursor } from './page.ts'
+import { checkFields } from '../support/issue.ts'
+import { type Listed, type Page, readPage, rowId, writeCursor } from './page.ts'
 
 export interface TreeJob {
   readonly id: number
@@ -26,7 +27,7 @@ export interface TreeJob {
 const place = z.tuple([z.int().min(0).max(1), z.int().min(0)])
 
 export async function listTree(on: Executor, run: number, page: Page): Promise<Listed<TreeJob>> {
-  check(rowId, run)
+  checkFields(rowId, run, 'id of a run')
   const { limit, at: [part, after] = [0, 0] } = readPage('tree', page, place)
   const { rows } = await on.query<TreeJob & { part: number }>(sql`
     select t.part, (t.job).id, (t.job).parent, (t.job).kind, (t.job).lane, (t.job).state, (t.job).attempt, (t.job).created_at as "createdAt",

@@ -5,8 +5,9 @@ import sql from 'sql-template-tag'
 import { z } from 'zod'
 import type { Executor } from '../postgres/client.ts'
 import { type Run, type RunState, runColumns } from '../run/runs.ts'
+import { checkFields } from '../support/issue.ts'
 import { endOf, type ListEnd, splitEnd } from './jobs.ts'
-import { check, idPlace, type Listed, lookRowsMax, nameText, type Page, readPage } from './page.ts'
+import { idPlace, type Listed, lookRowsMax, nameText, type Page, readPage } from './page.ts'
 
 export interface RunFilter {
   readonly kind?: string | undefined
@@ -24,7 +25,7 @@ const filterSchema = z.strictObject({
 
 export async function listRuns(on: Executor, filter: RunFilter, page: Page): Promise<Listed<Run>> {
   const { limit, at } = readPage('runs', page, idPlace)
-  const { state: given, ...rest } = check(filterSchema, filter)
+  const { state: given, ...rest } = checkFields(filterSchema, filter)
   const wanted = typeof given === 'string' ? [given] : given
   // A run that plans is stored as created: its root job tells the two apart, and does so below.
   const states = wanted && [...new Set(wanted.map((one) => (one === 'planning' ? 'created' : one)))]

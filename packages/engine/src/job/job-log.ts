@@ -5,7 +5,7 @@ import sql from 'sql-template-tag'
 import { z } from 'zod'
 import type { Executor } from '../postgres/client.ts'
 import type { Database, Statement } from '../postgres/database.ts'
-import { SluiceError } from '../support/errors.ts'
+import { checkFields } from '../support/issue.ts'
 import { withDays } from './missing-day.ts'
 
 export interface JobLine {
@@ -47,11 +47,7 @@ const pageSchema = z.strictObject({
 })
 
 export async function listJobLog(on: Executor, job: number, page: JobLogPage = {}): Promise<JobLine[]> {
-  const checked = pageSchema.safeParse(page)
-  if (!checked.success) {
-    const issue = checked.error.issues[0]
-    throw new SluiceError('INVALID_OPTION', { field: issue?.path.join('.') || 'page', problem: issue?.message ?? 'not usable' })
-  }
+  checkFields(pageSchema, page, 'page')
   const { rows } = await on.query<JobLine>(sql`
     select id, attempt, line, at, level, message, fields
     from sluice.job_log

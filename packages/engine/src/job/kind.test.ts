@@ -10,7 +10,9 @@ const mail = z.object({ to: z.email(), copies: z.number().default(1) })
 
 test('[E-01] a kind with an option that does not exist is refused by its name', () => {
   const wrong = { run: () => {}, attempts: 3 } as unknown as { run: () => void }
-  expect(() => defineKind('mail.send', wrong)).toThrow(/^Option mail\.send: Unrecognized key: "attempts"/)
+  expect(() => defineKind('mail.send', wrong)).toThrow(
+    /^Option mail\.send\.attempts: is not known here; there are payload, pool, /,
+  )
 })
 
 test('[E-01] a kind has a name, and defaults for all that was left out', () => {

@@ -7,6 +7,7 @@ import { z } from 'zod'
 import type { AnyEvent } from '../event/event.ts'
 import { type Duration, durationField, toMs } from '../support/duration.ts'
 import { SluiceError } from '../support/errors.ts'
+import { checkFields } from '../support/issue.ts'
 import { parsePayload } from '../support/parse-payload.ts'
 import type { JobContext } from './context.ts'
 import type { Outcome } from './outcome.ts'
@@ -72,6 +73,19 @@ export interface Kind<Schema extends z.ZodType = z.ZodType, Services = unknown> 
 // oxlint-disable-next-line typescript/no-explicit-any -- a list of kinds holds every schema and every set of services
 export type AnyKind = Kind<any, any>
 
+/** What the handlers of these kinds ask for, all together. One that takes anything asks for nothing. */
+// oxlint-disable-next-line typescript/no-explicit-any -- the schema of a kind says nothing about its services
+export type ServicesOf<K extends AnyKind> = (K extends Kind<any, infer S> ? (asked: Asked<S>) => void : never) extends (
+  asked: infer All,
+) => void
+  ? All
+  : unknown
+
+type Asked<S> = 0 extends 1 & S ? unknown : S
+
+/** Handlers that ask for something have to be given it; those that ask for nothing may be. */
+export type GivenServices<Services> = object extends Services ? { services?: Services } : { services: Services }
+
 const definitionSchema = z.strictObject({
   payload: z.custom<z.ZodType>((schema) => schema instanceof z.ZodType, 'is no zod schema').optional(),
   pool: z.string().min(1).max(200).default('light'),
@@ -110,20 +124,12 @@ export function defineKind<Schema extends z.ZodType = z.ZodObject, Services = un
       field: 'kind',
       problem: `${typeof name === 'string' ? `"${name}"` : `of type ${typeof name}`} is no name: letters, digits, dots and dashes, at most 100`,
     })
-  const checked = definitionSchema.safeParse(definition)
-  if (!checked.success) {
-    const issue = checked.error.issues[0]
-    throw new SluiceError('INVALID_OPTION', {
-      field: [name, ...(issue?.path ?? [])].join('.'),
-      problem: issue?.message ?? 'not usable',
-    })
-  }
+  const { pool, priority } = checkFields(definitionSchema, definition, name)
   if (definition.dedupe === 'once' && definition.uniqueFor !== undefined)
     throw new SluiceError('INVALID_OPTION', {
       field: `${name}.uniqueFor`,
       problem: 'goes with no dedupe once: the run is its window',
     })
-  const { pool, priority } = checked.data
   const timeoutMs = toMs(definition.timeout ?? '10m', `${name}.timeout`)
   if (timeoutMs < 1) throw new SluiceError('INVALID_OPTION', { field: `${name}.timeout`, problem: 'no attempt ends in no time' })
   const run = definition.run ?? (definition.module && runModule)

@@ -160,6 +160,15 @@ test('[E-21] a pool or a kind that nobody names is not paused, for the one that 
   expect(await engine.pauses()).toMatchObject([{ name: 'nightly', reason: 'again' }])
 })
 
+test('[E-21] pauses end as they are listed', async ({ engines }) => {
+  const engine = engines({ kinds: [mail] })
+  await engine.pause({ scope: 'kind', name: 'mail' }, 'for a while')
+  await engine.pause({ scope: 'owner', name: 'ann' })
+  for (const pause of await engine.pauses()) expect(await engine.resume(pause)).toBe(true)
+  expect(await engine.pauses()).toEqual([])
+  await expect(engine.resume({ scope: 'kind', nmae: 'mail' } as never)).rejects.toThrow(/Option resume: has no "nmae"/)
+})
+
 test('[E-21] a pause and a resume in a transaction of the caller hold if and only if it commits', async ({ engines }) => {
   const engine = engines({ kinds: [] })
   const ann = { scope: 'owner', name: 'ann' } as const

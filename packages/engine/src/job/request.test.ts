@@ -64,7 +64,6 @@ test('[E-01] a payload is checked as the handler will get it, however it was giv
   })
   const given = [
     { n: 1, text: 'a', yes: true },
-    { n: Number.NaN },
     { n: 0.1 },
     { n: undefined, m: 1 },
     { n: null },
@@ -81,6 +80,20 @@ test('[E-01] a payload is checked as the handler will get it, however it was giv
   ]
   for (const payload of given) encodeRequest({ kind, payload }, limits)
   expect(seen).toEqual(given.map((payload) => JSON.parse(JSON.stringify(payload ?? {}))))
+})
+
+test.for([
+  ['n is NaN', { n: Number.NaN }],
+  ['deep.0.n is -Infinity', { deep: [{ n: Number.NEGATIVE_INFINITY }] }],
+  ['at is an invalid Date', { at: new Date('soon'), gone: null }],
+  ['it is Infinity', Number.POSITIVE_INFINITY],
+] as const)('[E-01] what JSON would make null of without a word is refused by its field: %s', ([problem, payload]) => {
+  expect(() => encodeRequest({ kind: 'any', payload }, limits)).toThrow(
+    expect.objectContaining({
+      code: 'PAYLOAD_NOT_STORABLE',
+      message: expect.stringContaining(`${problem}, which would become null`),
+    }),
+  )
 })
 
 test('a request without options is its kind and its payload', () => {

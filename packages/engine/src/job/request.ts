@@ -4,6 +4,7 @@
 import { z } from 'zod'
 import { type Duration, durationField, toMs } from '../support/duration.ts'
 import { SluiceError } from '../support/errors.ts'
+import { checkFields } from '../support/issue.ts'
 import { isStorable, unstorable } from '../support/text.ts'
 import { traceparentPattern } from '../support/trace.ts'
 
@@ -186,6 +187,8 @@ export function encodePayload(kind: string, payload: unknown, bytesMax: number):
     )
   }
   if (json === undefined) throw new SluiceError('PAYLOAD_NOT_STORABLE', { kind, reason: 'it has no JSON form' })
+  const lost = json.includes('null') ? findLost(payload, '') : undefined
+  if (lost !== undefined) throw new SluiceError('PAYLOAD_NOT_STORABLE', { kind, reason: lost })
   // A character takes at most three bytes here, so short texts need no counting.
   const bytes = json.length * 3 <= bytesMax ? 0 : Buffer.byteLength(json)
   if (bytes > bytesMax) throw new SluiceError('PAYLOAD_TOO_LARGE', { kind, bytes, limit: bytesMax })
@@ -197,15 +200,21 @@ export function encodePayload(kind: string, payload: unknown, bytesMax: number):
   return json
 }
 
-function encodeOptions(options: JobOptions): string {
-  const checked = optionsSchema.safeParse(options)
-  if (!checked.success) {
-    const issue = checked.error.issues[0]
-    throw new SluiceError('INVALID_OPTION', {
-      field: issue?.path.join('.') || 'options',
-      problem: issue?.message ?? 'not usable',
-    })
+/** What JSON makes null of without a word, so that a handler would read a missing value, or a date of 1970. It has a JSON form, so there are no circles. */
+function findLost(value: unknown, path: string): string | undefined {
+  const problem = (what: string): string => `${path || 'it'} is ${what}, which would become null`
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : problem(String(value))
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? problem('an invalid Date') : undefined
+  if (typeof value !== 'object' || value === null || 'toJSON' in value) return undefined
+  for (const [name, inner] of Object.entries(value)) {
+    const lost = findLost(inner, path === '' ? name : `${path}.${name}`)
+    if (lost !== undefined) return lost
   }
+  return undefined
+}
+
+function encodeOptions(options: JobOptions): string {
+  checkFields(optionsSchema, options)
   const { runAt, delay, priority, owner, key, dedupe, uniqueFor, debounceMax, pool, attempts, lane, cost } = options
   if (runAt && delay !== undefined)
     throw new SluiceError('INVALID_OPTION', { field: 'delay', problem: 'give either runAt or delay, not both' })

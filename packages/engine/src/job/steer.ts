@@ -98,7 +98,7 @@ export interface PauseTarget {
 
 /** Holds from the moment it commits: every claim of every process reads it. Jobs that run go on. */
 export async function pauseTarget(on: Executor, target: PauseTarget, reason?: string): Promise<void> {
-  const { scope, name } = checkTarget(target)
+  const { scope, name } = checkTarget('pause', target, ['scope', 'name'])
   checkText('reason', reason)
   if (scope === 'lane' || scope === 'owner') return changePause(on, { scope, name }, reason ?? 'paused')
   // A name with a typing error would be paused, and the one that was meant would run on.
@@ -114,8 +114,8 @@ export async function pauseTarget(on: Executor, target: PauseTarget, reason?: st
 }
 
 /** Answers it. */
-function checkTarget(target: PauseTarget): PauseTarget {
-  checkOptions('pause', target, ['scope', 'name'])
+function checkTarget(act: 'pause' | 'resume', target: PauseTarget, parts: readonly string[]): PauseTarget {
+  checkOptions(act, target, parts)
   const { scope, name } = target
   if (!['kind', 'pool', 'lane', 'owner'].includes(scope))
     throw new SluiceError('INVALID_OPTION', { field: 'scope', problem: `is kind, pool, lane or owner, and not "${scope}"` })
@@ -124,9 +124,9 @@ function checkTarget(target: PauseTarget): PauseTarget {
   return target
 }
 
-/** Claims see it at once; jobs that had stepped aside are brought back by the leader, which is told here. */
+/** Claims see it at once; jobs that had stepped aside are brought back by the leader, which is told here. Takes a pause as it is listed, too. */
 export async function resumeTarget(on: Executor, target: PauseTarget): Promise<boolean> {
-  const { scope, name } = checkTarget(target)
+  const { scope, name } = checkTarget('resume', target, ['scope', 'name', 'reason', 'since'])
   if (scope === 'lane' || scope === 'owner') {
     const paused = (await listPauses(on)).some((pause) => pause.scope === scope && pause.name === name)
     if (paused) await changePause(on, { scope, name }, null)

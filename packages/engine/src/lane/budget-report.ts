@@ -3,6 +3,7 @@
  */
 import { z } from 'zod'
 import { SluiceError } from '../support/errors.ts'
+import { checkFields } from '../support/issue.ts'
 
 export interface BudgetReport {
   /** Calls that are left in the window. */
@@ -29,14 +30,7 @@ const reportSchema = z.strictObject({
 })
 
 export function checkReport(report: BudgetReport, nowMs: number): BudgetReport {
-  const checked = reportSchema.safeParse(report)
-  if (!checked.success) {
-    const issue = checked.error.issues[0]
-    throw new SluiceError('INVALID_OPTION', {
-      field: ['budget', ...(issue?.path ?? [])].join('.'),
-      problem: issue?.message ?? 'not usable',
-    })
-  }
+  checkFields(reportSchema, report, 'budget')
   for (const field of ['resetAt', 'holdUntil'] as const) {
     const atMs = report[field]?.getTime()
     if (atMs !== undefined && (atMs > nowMs + aYearMs || atMs < nowMs - lateMsMax))

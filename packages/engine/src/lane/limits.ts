@@ -3,7 +3,7 @@
  */
 import { z } from 'zod'
 import { type Duration, durationField, toMs } from '../support/duration.ts'
-import { SluiceError } from '../support/errors.ts'
+import { checkFields } from '../support/issue.ts'
 
 export interface LaneLimits {
   /** Jobs that run at once. Default: no limit but the pools'. */
@@ -48,14 +48,7 @@ export function encodeClass(pattern: string, limits: LaneLimits): object {
 
 /** Only what is given. */
 export function encodeLimits(lane: string, limits: LaneLimits): Record<string, unknown> {
-  const checked = limitsSchema.safeParse(limits)
-  if (!checked.success) {
-    const issue = checked.error.issues[0]
-    throw new SluiceError('INVALID_OPTION', {
-      field: ['lanes', lane, ...(issue?.path ?? [])].join('.'),
-      problem: issue?.message ?? 'not usable',
-    })
-  }
+  checkFields(limitsSchema, limits, 'lanes', lane)
   const { cap, budget, weight, breaker } = limits
   return {
     ...(cap === undefined ? {} : { cap }),

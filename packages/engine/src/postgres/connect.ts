@@ -43,6 +43,11 @@ export function explainConnect(error: unknown): unknown {
   return error
 }
 
+/** For a `catch` that has nothing else to do. */
+export function explained(error: unknown): never {
+  throw explainConnect(error)
+}
+
 /** Under which the engine's statements mean what they say. `cure` is what to set instead. */
 const settings: {
   readonly setting: string

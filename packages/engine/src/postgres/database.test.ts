@@ -4,7 +4,9 @@ import { expect } from 'vitest'
 import { eventually, test } from '../../../../test/support/database.ts'
 import { pause, systemClock } from '../support/clock.ts'
 import { type Log, silentLog } from '../support/log.ts'
+import { explainConnect } from './connect.ts'
 import { Database } from './database.ts'
+import { isTransient } from './transient.ts'
 
 test('[O-07] an idle connection that breaks is told, but not one that the server ends while we stop', async ({
   database,
@@ -82,4 +84,13 @@ test.for([
   const pools = new Database({ url: database.url, poolMax: 1, prepare: false, log: silentLog })
   expect((await pools.pool.query(`select ${text}::bigint[] as ids`)).rows).toEqual([{ ids }])
   await pools.close()
+})
+
+test('[E-27] an answer of the server that speaks of a timeout is not a server that is away', async ({ client }) => {
+  const said = await client
+    .query(`do $$ begin raise exception 'our partner reported: connection timeout' using errcode = 'P0001'; end $$`)
+    .catch((error: unknown) => error)
+  expect(said).toMatchObject({ code: 'P0001' })
+  expect([explainConnect(said), isTransient(said)]).toEqual([said, false])
+  expect(explainConnect(new Error('Connection terminated unexpectedly'))).toMatchObject({ code: 'DATABASE_UNREACHABLE' })
 })

@@ -13,7 +13,7 @@ import type { Log } from '../support/log.ts'
 import { type AnswerLimit, answered, cut } from './answers.ts'
 import { call, type Statement } from './call.ts'
 import type { Executor, Rows } from './client.ts'
-import { checkUrl, explainConnect } from './connect.ts'
+import { checkUrl, explainConnect, explained } from './connect.ts'
 import { KeptConnections } from './kept-connections.ts'
 import { Patience } from './patience.ts'
 import { sqlState } from './transient.ts'
@@ -176,7 +176,7 @@ export class Database implements Executor {
     let over = false
     try {
       const begin = `begin; set local idle_in_transaction_session_timeout = ${Math.ceil(idleMsMax)}; ${opening}`
-      const found = await inTime(ask(client, begin))
+      const found = await inTime(ask(client, begin)).catch(explained)
       const result = await act({
         client,
         found,
@@ -187,7 +187,7 @@ export class Database implements Executor {
           return rows
         },
       })
-      if (!over) await inTime(client.query('commit'))
+      if (!over) await inTime(client.query('commit')).catch(explained)
       return result
     } catch (error) {
       await inTime(client.query('rollback')).catch((trouble: Error) => {
@@ -281,10 +281,6 @@ export class Database implements Executor {
     })
     return pool
   }
-}
-
-function explained(error: unknown): never {
-  throw explainConnect(error)
 }
 
 /** 26000: no such statement; 42P05: it exists already; 08P01 and 0A000: poolers that refuse names outright. */

@@ -51,14 +51,10 @@ export function isStuck(error: unknown): boolean {
 /** The connection is gone, and whether the statement took effect is unknown. */
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  const state = sqlState(error) ?? ''
-  return (
-    state.startsWith('08') ||
-    state.startsWith('57P') ||
-    state === '25P04' ||
-    transientCodes.has(state) ||
-    driverMessages.test(error.message)
-  )
+  const state = sqlState(error)
+  // What the driver says of itself has no code. What the server says may quote anything.
+  if (state === undefined) return driverMessages.test(error.message)
+  return state.startsWith('08') || state.startsWith('57P') || state === '25P04' || transientCodes.has(state)
 }
 
 /** Of an error of ours, that of what the server said. */

@@ -8,6 +8,8 @@ import { z } from 'zod'
 import type { JobContext } from '../job/context.ts'
 import { type AnyKind, defineKind, type Kind, type KindDefinition } from '../job/kind.ts'
 import type { Outcome } from '../job/outcome.ts'
+import { encodePayload } from '../job/request.ts'
+import { SluiceError } from '../support/errors.ts'
 import { checkOptions } from '../support/options.ts'
 
 /** What a finalizer gets: how the rest of its run ended. */
@@ -36,10 +38,12 @@ export interface RunRequest {
   readonly owner?: string | undefined
 }
 
-export interface RunKind<Schema extends z.ZodType = z.ZodType> {
+// oxlint-disable-next-line typescript/no-explicit-any -- a list of runs holds every set of services
+export interface RunKind<Schema extends z.ZodType = z.ZodType, Services = any> {
   (payload: z.input<Schema>, options?: { owner?: string }): RunRequest
   readonly kindName: string
-  readonly kinds: readonly AnyKind[]
+  // oxlint-disable-next-line typescript/no-explicit-any -- plan and finalizer have schemas of their own
+  readonly kinds: readonly Kind<any, Services>[]
   readonly finalizer: string | undefined
 }
 
@@ -51,15 +55,19 @@ export function finalizerOf(name: string): string {
 export function defineRun<Schema extends z.ZodType = z.ZodObject, Services = unknown>(
   name: string,
   { plan, finalize, ...rest }: RunDefinition<Schema, Services>,
-): RunKind<Schema> {
+): RunKind<Schema, Services> {
+  if (typeof plan !== 'function') {
+    const problem = 'is missing; give a function that answers done({ next }) with the jobs of the run'
+    throw new SluiceError('INVALID_OPTION', { field: `${name}.plan`, problem })
+  }
   const root: Kind<Schema, Services> = ofRun(defineKind(name, { ...rest, run: plan }), ['run'])
   const last = finalize && defineFinalizer<Schema, Services>(name, rest, finalize)
   const request = (payload: z.input<Schema>, options: { owner?: string } = {}): RunRequest => {
     checkOptions(name, options, ['owner'])
-    root.parse(JSON.parse(JSON.stringify(payload ?? {})))
+    root.parse(JSON.parse(encodePayload(name, payload, Number.POSITIVE_INFINITY)))
     return { kind, payload, owner: options.owner }
   }
-  const kind: RunKind<Schema> = Object.assign(request, {
+  const kind: RunKind<Schema, Services> = Object.assign(request, {
     kindName: name,
     kinds: last ? [root, last] : [root],
     finalizer: last?.kindName,

@@ -5,8 +5,10 @@ import sql, { empty } from 'sql-template-tag'
 import { explainRefusal } from '../job/enqueue.ts'
 import type { AnyKind } from '../job/kind.ts'
 import { withDays } from '../job/missing-day.ts'
+import { encodePayload } from '../job/request.ts'
 import { retryJobs } from '../job/steer.ts'
 import { checkClient, type Executor, type QueryClient } from '../postgres/client.ts'
+import { explainConnect } from '../postgres/connect.ts'
 import { SluiceError, type StoredError } from '../support/errors.ts'
 import { checkId, checkOptions } from '../support/options.ts'
 import { checkText } from '../support/text.ts'
@@ -87,10 +89,18 @@ export class Runs {
       throw new SluiceError('INVALID_OPTION', { field: 'trace', problem: 'is no W3C traceparent' })
     const sending = startSending('start', named.kindName, 1, trace)
     const carried = JSON.stringify({ trace: sending?.trace ?? trace })
-    const values = [named.kindName, owner ?? null, JSON.stringify(payload ?? {}), trigger, named.finalizer ?? null, carried]
+    const values = [
+      named.kindName,
+      owner ?? null,
+      encodePayload(named.kindName, payload, Number.POSITIVE_INFINITY),
+      trigger,
+      named.finalizer ?? null,
+      carried,
+    ]
     const send = (): Promise<{ rows: unknown[] }> => client.query(startText, values)
     const { rows } = await withSending(sending, send, () => []).catch((error: unknown) => {
-      throw explainRefusal(error, [])
+      const refused = explainRefusal(error, [])
+      throw options.client ? refused : explainConnect(refused)
     })
     const started = rows[0] as { id: number | string; created: boolean }
     const run = Number(started.id)

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import type { JobRequest } from '../job/request.ts'
 import { type Duration, durationField, toMs } from '../support/duration.ts'
 import { SluiceError } from '../support/errors.ts'
+import { checkFields } from '../support/issue.ts'
 import { parseCron } from './cron.ts'
 import type { CatchUp, Overlap } from './plan.ts'
 
@@ -56,15 +57,7 @@ export function defineSchedule(name: string, definition: ScheduleDefinition): Sc
       field: 'schedule',
       problem: `"${name}" is no name: letters, digits, dots, colons, slashes and dashes, at most 200`,
     })
-  const checked = schema.safeParse(definition)
-  if (!checked.success) {
-    const issue = checked.error.issues[0]
-    throw new SluiceError('INVALID_OPTION', {
-      field: [name, ...(issue?.path ?? [])].join('.'),
-      problem: issue?.message ?? 'not usable',
-    })
-  }
-  const { cron, zone, job, overlap, catchUp } = checked.data
+  const { cron, zone, job, overlap, catchUp } = checkFields(schema, definition, name)
   parseCron(cron, zone).next(0)
   const { runAt, delay } = job.options ?? {}
   if (runAt !== undefined || delay !== undefined)

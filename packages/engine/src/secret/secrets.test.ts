@@ -28,6 +28,14 @@ test('[O-10] a secret is put, opened, changed, listed and removed', async ({ eng
   await expect(secrets.open('b')).rejects.toThrow('There is no secret "b". Put it first, or correct the name.')
 })
 
+test('[O-10] a secret that was meant to join a transaction and would not is refused', async ({ engines }) => {
+  const { secrets } = engines({ secrets: old })
+  const pool = { query: () => {}, totalCount: 0, idleCount: 0 }
+  await expect(secrets.put('a', 'b', { client: pool as never })).rejects.toThrow(/client: is a pool, which has no transaction/)
+  await expect(secrets.put('a', 'b', { cleint: pool } as never)).rejects.toThrow(/secrets.put: has no "cleint"; it takes client/)
+  expect(await secrets.list()).toEqual([])
+})
+
 test('[O-10] the value of a secret is in no row, in no form', async ({ engines, client }) => {
   const { secrets } = engines({ secrets: old })
   const value = 'correct horse battery staple'

@@ -1,7 +1,7 @@
 /**
  * Secrets by name: `engine.secrets`. Put a token once, enqueue its name, open it in the handler. Values are sealed here, before they leave the process.
  */
-import type { Executor, QueryClient } from '../postgres/client.ts'
+import { clientOf, type Executor, type QueryClient } from '../postgres/client.ts'
 import { SluiceError } from '../support/errors.ts'
 import type { About } from './envelope.ts'
 import type { KeyRing } from './key-ring.ts'
@@ -33,7 +33,8 @@ export class Secrets {
   }
 
   /** Stores a value, in place of the one of this name. With a client of yours it is there if and only if you commit. */
-  async put(name: string, value: string | Sealed, { client }: { client?: QueryClient } = {}): Promise<void> {
+  async put(name: string, value: string | Sealed, options?: { client?: QueryClient }): Promise<void> {
+    const client = clientOf('secrets.put', options)
     const ring = this.#keys()
     const sealed = ring.seal(value, about(name))
     await store.storeSecret(await this.#ready(), { name, sealed }, ring.current, client)

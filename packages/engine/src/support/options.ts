@@ -9,7 +9,9 @@ export function checkOptions(of: string, options: object, names: readonly string
     throw new SluiceError('INVALID_OPTION', { field: of, problem })
   }
   if (typeof options !== 'object' || options === null || Array.isArray(options))
-    refuse(`takes an object with ${list(names)}, and was given ${Array.isArray(options) ? 'a list' : typeof options}`)
+    refuse(
+      `takes an object with ${list(names)}, and was given ${options === null ? 'null' : Array.isArray(options) ? 'a list' : typeof options}`,
+    )
   for (const name in options) if (!names.includes(name)) refuse(`has no "${name}"; it takes ${list(names)}`)
 }
 
@@ -20,7 +22,12 @@ function list(names: readonly string[]): string {
 /** Answers it. What is no number would be a complaint of PostgreSQL about a bigint. */
 export function checkId(of: string, id: number): number {
   if (Number.isSafeInteger(id)) return id
-  const given = typeof id === 'object' ? 'an object; give its id' : JSON.stringify(id)
+  const given =
+    typeof id === 'object'
+      ? 'an object; give its id'
+      : typeof id === 'number'
+        ? `${id}${id % 1 === 0 ? ', too large for one' : ''}`
+        : JSON.stringify(id)
   throw new SluiceError('INVALID_OPTION', {
     field: `id of ${/^[aeiou]/.test(of) ? 'an' : 'a'} ${of}`,
     problem: `is a whole number, and this is ${given}`,

@@ -2,7 +2,7 @@
  * What a schema makes of a payload, or what is wrong with it. Payloads are checked in the middle of an enqueue and of a claim, where nobody can wait, so a schema that
  * asks somewhere else is refused.
  */
-import { z } from 'zod'
+import type { z } from 'zod'
 import { SluiceError } from './errors.ts'
 
 export function parsePayload<Schema extends z.ZodType>(name: string, schema: Schema, payload: unknown): z.output<Schema> {
@@ -20,7 +20,8 @@ function parseNow<Schema extends z.ZodType>(
   try {
     return schema.safeParse(payload)
   } catch (cause) {
-    if (!(cause instanceof z.core.$ZodAsyncError)) throw cause
+    // By its name: a schema may come from another copy of zod.
+    if (!(cause instanceof Error) || cause.constructor.name !== '$ZodAsyncError') throw cause
     const problem = 'has an asynchronous check; leave it out of the schema, and look things up in the handler'
     throw new SluiceError('INVALID_OPTION', { field: `${name}.payload`, problem }, cause)
   }

@@ -4,6 +4,7 @@
 import { z } from 'zod'
 import type { JobContext } from '../job/context.ts'
 import { SluiceError } from '../support/errors.ts'
+import { checkFields } from '../support/issue.ts'
 import { checkOptions } from '../support/options.ts'
 
 const isFunction = z.custom((given) => typeof given === 'function', 'is no function')
@@ -31,7 +32,10 @@ const schema = z
   })
   .partial()
 
-export function makeContext<P>(kind: string, maxAttempts: number, payload: P, given: Partial<JobContext<P>> = {}): JobContext<P> {
+/** What a test may say of it. */
+export type GivenContext = Partial<Omit<JobContext<unknown>, 'payload'>>
+
+export function makeContext<P>(kind: string, maxAttempts: number, payload: P, given: GivenContext = {}): JobContext<P> {
   const plain: JobContext<P> = {
     id: 1,
     kind,
@@ -52,13 +56,9 @@ export function makeContext<P>(kind: string, maxAttempts: number, payload: P, gi
       throw new SluiceError('INVALID_OPTION', { field: 'context.compute', problem })
     },
   }
-  checkOptions('runHandler context', given, Object.keys(plain))
-  const checked = schema.safeParse(given)
-  if (!checked.success) {
-    const issue = checked.error.issues[0]
-    const field = ['context', ...(issue?.path ?? [])].join('.')
-    throw new SluiceError('INVALID_OPTION', { field, problem: issue?.message ?? 'not usable' })
-  }
+  const { payload: _, ...rest } = plain // given beside the context, and checked
+  checkOptions('runHandler context', given, Object.keys(rest))
+  checkFields(schema, given, 'context')
   const said = Object.entries(given).filter(([, value]) => value !== undefined)
   return { ...plain, ...Object.fromEntries(said) }
 }

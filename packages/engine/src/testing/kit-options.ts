@@ -11,10 +11,10 @@ import { checkOptions } from '../support/options.ts'
 import { checkList } from './check-call.ts'
 import { checkKind } from './check-kind.ts'
 
-export interface TestKitOptions<Services = unknown> {
+export interface TestKitOptions {
   readonly database: string
   readonly kinds: readonly AnyKind[]
-  readonly services?: Services
+  readonly services?: unknown
   readonly schedules?: readonly Schedule[]
   /** Events that nobody here subscribes to. */
   readonly events?: readonly AnyEvent[]

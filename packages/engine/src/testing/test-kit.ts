@@ -14,7 +14,7 @@ import { Events, type PublishOptions } from '../event/events.ts'
 import { type Enqueued, enqueueOn } from '../job/enqueue.ts'
 import { type JobLine, type JobLogPage, listJobLog } from '../job/job-log.ts'
 import { findJob, type Job } from '../job/job-store.ts'
-import { type AnyKind, askKind } from '../job/kind.ts'
+import { type AnyKind, askKind, type GivenServices, type ServicesOf } from '../job/kind.ts'
 import { registerKinds, storeSettings } from '../job/kind-store.ts'
 import { type EncodedRequest, encodeRequest, type JobRequest } from '../job/request.ts'
 import type { Settled } from '../options.ts'
@@ -27,8 +27,9 @@ import { type Duration, toMs } from '../support/duration.ts'
 import { eachOf, SluiceError } from '../support/errors.ts'
 import { silentLog } from '../support/log.ts'
 import { checkCount, checkOptions } from '../support/options.ts'
+import type { Ended } from '../worker/ended.ts'
 import { type Held, HeldClaims } from '../worker/held-claims.ts'
-import { judgeFailedWrite, type Verdict } from '../worker/judge.ts'
+import { breakOff, handBack, judgeFailedWrite, type Verdict } from '../worker/judge.ts'
 import { deregisterWorker, registerWorker } from '../worker/register.ts'
 import { Runner } from '../worker/runner.ts'
 import { Settler } from '../worker/settler.ts'
@@ -47,9 +48,11 @@ export interface Ran {
 
 const leaseMs = 3_600_000
 const lanedLooksMax = 100
-const drainMax = 10_000
+const drainMax = 1_000
 
-export async function createTestKit<Services>(options: TestKitOptions<Services>): Promise<TestKit> {
+export async function createTestKit<K extends AnyKind>(
+  options: TestKitOptions & { kinds: readonly K[] } & GivenServices<ServicesOf<K>>,
+): Promise<TestKit> {
   return TestKit.open(settleKitOptions(options))
 }
 
@@ -117,6 +120,7 @@ export class TestKit {
   async #leave(): Promise<void> {
     await this.#runner.stop()
     try {
+      for (const claim of this.#held.claims()) await this.#settle({ claim, verdict: breakOff })
       await this.#database.query(sql`update sluice.leader set worker = null, until = '-infinity' where worker = ${this.#worker}`)
       await deregisterWorker(this.#database, this.#worker)
     } finally {
@@ -183,7 +187,10 @@ export class TestKit {
       for (const pool of pools) {
         const claim = await this.#claimOne(pool, strangers)
         if (!claim) continue
-        if (ran.length >= max) throw new SluiceError('INVALID_OPTION', { field: 'drain.max', problem: gaveUp(max) })
+        if (ran.length >= max) {
+          await this.#settle({ claim, verdict: handBack })
+          throw new SluiceError('INVALID_OPTION', { field: 'drain.max', problem: gaveUp(claim.kind, max) })
+        }
         found = true
         ran.push(await this.#run(claim))
       }
@@ -208,8 +215,19 @@ export class TestKit {
     this.#held.hold(claim)
     const held = this.#held.find(claim) as Held
     this.#runner.prepare()
-    let ended: Verdict = await this.#runner.run(held, kind)
+    const verdict = await this.#runner.run(held, kind)
     this.#runner.end(held)
+    const ended = await this.#settle({ claim, verdict, said: held.said, trace: held.trace })
+    await this.#runner.flush()
+    this.#held.forget(claim)
+    const error = 'error' in ended ? ended.error?.message : undefined
+    return { id: claim.id, kind: claim.kind, attempt: claim.attempt, outcome: ended.outcome, error }
+  }
+
+  /** Answers how it ended: a write may fail. */
+  async #settle(end: Ended): Promise<Verdict> {
+    const { claim } = end
+    let ended: Verdict = end.verdict
     const settler = new Settler({
       database: this.#database,
       kinds: this.#kinds,
@@ -221,17 +239,14 @@ export class TestKit {
       leaseMs,
       trusted: () => true,
       onWriteFailed: (_, error) => {
-        ended = judgeFailedWrite(claim, kind, error, 0)
+        ended = judgeFailedWrite(claim, this.#kinds.get(claim.kind) as AnyKind, error, 0)
         return ended
       },
       onOver: () => {},
     })
-    settler.add({ claim, verdict: ended, said: held.said, trace: held.trace })
+    settler.add(end)
     await settler.drained()
-    await this.#runner.flush()
-    this.#held.forget(claim)
-    const error = 'error' in ended ? ended.error?.message : undefined
-    return { id: claim.id, kind: claim.kind, attempt: claim.attempt, outcome: ended.outcome, error }
+    return ended
   }
 
   /** The offset at which the next schedule fires, if that is before the target. */
@@ -280,6 +295,6 @@ export class TestKit {
   }
 }
 
-function gaveUp(max: number): string {
-  return `drain gave up after ${max} jobs: does a job enqueue itself for ever? If not, raise it`
+function gaveUp(kind: string, max: number): string {
+  return `drain gave up with a job of "${kind}" left, for ${max} have run: does one enqueue itself for ever? If not, raise it`
 }

@@ -51,9 +51,14 @@ const handlers: Row[] = [
   ['a context that is none', () => runHandler(idle, {}, { context: 2 as Anything }), /context: takes an object with id, /],
   ['a wrong attempt', () => runHandler(idle, {}, { context: { attempt: '2' as Anything } }), /context\.attempt: .*number/],
   ['no attempt', () => runHandler(idle, {}, { context: { attempt: 0 } }), /context\.attempt: /],
+  ['a payload in the context', () => runHandler(idle, {}, { context: { payload: {} } as Anything }), /context: has no "payload"/],
   ['a wrong signal', () => runHandler(idle, {}, { context: { signal: true as Anything } }), /context\.signal: .*AbortSignal/],
   ['a wrong log', () => runHandler(idle, {}, { context: { log: console as Anything } }), /context\.log: is no function/],
-  ['a wrong time', () => runHandler(idle, {}, { context: { createdAt: '2026' as Anything } }), /context\.createdAt: .*date/],
+  [
+    'a wrong time',
+    () => runHandler(idle, {}, { context: { createdAt: '2026' as Anything } }),
+    /context\.createdAt: must be a Date, and is a text/,
+  ],
   [
     'a module that nothing stands in for',
     () => runHandler(defineKind('heavy', { module: new URL('file:///nowhere.js') }), {}),
@@ -197,6 +202,38 @@ test('[E-28] a kit that is closed after its database has gone says what PostgreS
   await database.drop()
   await expect(kit.close()).rejects.toMatchObject({ code: expect.stringMatching(/^DATABASE_/) })
   await expect(kit.find(1)).rejects.toMatchObject({ code: 'ENGINE_STOPPED' })
+})
+
+test('[E-28] a drain that gave up keeps no job back from the next', async ({ database }) => {
+  const kit = await createTestKit({ database: database.url, kinds: [idle] })
+  await kit.enqueueMany([idle({}), idle({}), idle({})])
+  await expect(kit.drain({ max: 1 })).rejects.toMatchObject({ code: 'INVALID_OPTION', details: { field: 'drain.max' } })
+  expect(await kit.drain()).toMatchObject([
+    { id: 2, attempt: 1, outcome: 'done' },
+    { id: 3, attempt: 1, outcome: 'done' },
+  ])
+  await kit.close()
+})
+
+test('[E-28] a kit that is closed in the middle of a handler hands its job back', async ({ database, client }) => {
+  let open = (): void => {}
+  const gate = new Promise<void>((resolve) => (open = resolve))
+  let began = false
+  const gated = defineKind('gated', {
+    async run() {
+      began = true
+      await gate
+    },
+  })
+  const kit = await createTestKit({ database: database.url, kinds: [gated] })
+  await kit.enqueue(gated({}))
+  const ended = expect(kit.drain()).rejects.toMatchObject({ code: 'ENGINE_STOPPED' })
+  await eventually(() => began)
+  await kit.close()
+  open()
+  await ended
+  expect((await client.query('select worker, attempt from sluice.job')).rows).toEqual([{ worker: null, attempt: 0 }])
+  expect((await client.query('select from sluice.worker')).rowCount).toBe(0)
 })
 
 test('[E-28] a drain that nobody waited for ends with the kit', async ({ database }) => {
