@@ -99,8 +99,7 @@ async function drainTogether(
   const endedAtMs = await within(databaseUrl, async (client) => {
     const endAtMs = monotonicMs() + capMs
     await client.query('set enable_seqscan = off')
-    const left = async () =>
-      (await client.query(`select from sluice.job where shelf is null and pool = any('{light,plan}') limit 1`)).rowCount
+    const left = async () => (await client.query(`select from sluice.queued where pool = any('{light,plan}') limit 1`)).rowCount
     while ((await left()) !== 0 && monotonicMs() < endAtMs) await pause(askEveryMs)
     return monotonicMs()
   })

@@ -89,8 +89,8 @@ function open(place: Place): Session {
       const looping = loop(onJob)
       return () => looping
     },
-    unsettled: () => observer.count('sluice.job where shelf is null'),
-    allSettled: () => observer.none('sluice.job where shelf is null'),
+    unsettled: () => observer.count('sluice.queued'),
+    allSettled: () => observer.none('sluice.queued'),
     async close() {
       await pool.end()
       await observer.close()

@@ -9,9 +9,9 @@ import { observe } from './observer.ts'
 import { noop } from './sluice-kind.ts'
 
 /** By the numbers of their queues, so that what is scheduled or parked behind closed lanes is not walked over: with a million of those a question took half a second. */
-const openJobs = `sluice.job where shelf is null and sluice.queue_of(pool, lane) = sluice.queue_of('light', '')`
-const jobsInLanes = `sluice.job where shelf is null
-  and sluice.queue_of(pool, lane) = any(array(select sluice.queue_of('light', 'open:' || n) from generate_series(0, 999) as n))`
+const openJobs = `sluice.queued where sluice.queue_of(pool, lane) = sluice.queue_of('light', '')`
+const jobsInLanes = `sluice.queued
+  where sluice.queue_of(pool, lane) = any(array(select sluice.queue_of('light', 'open:' || n) from generate_series(0, 999) as n))`
 
 function open(place: Place, options: Pick<EngineOptions, 'pools' | 'redis'>, laneOf?: (n: number) => string): Session {
   let onJob: (n: number) => void = () => {}

@@ -136,14 +136,14 @@ test('[E-24] [E-05] and by plans that were made while the table was known to be 
 })
 
 /** They are only called by functions that do, and what those set holds for them as well. */
-const called = ['paused_kinds', 'rejoin_run', 'take_plain', 'tell_run_end']
+const called = ['claim_parcels', 'paused_kinds', 'rejoin_run', 'take_plain', 'tell_run_end']
 
 test('[E-24] every function that reads a table that grows holds the planner by the hand', async ({ client }) => {
   const { rows } = await client.query<{ name: string }>(`
     select p.proname as name
     from pg_proc p
     where p.pronamespace = 'sluice'::regnamespace
-      and p.prosrc ~* '(from|join|update|using) sluice\\.(job|job_ledger|attempt|job_log|turn|run|run_key|key_window|event)\\M'
+      and p.prosrc ~* '(from|join|update|using) sluice\\.(job|queued|parcel|job_ledger|attempt|job_log|turn|run|run_key|key_window|event)\\M'
       and not coalesce(p.proconfig, '{}') @> '{enable_seqscan=off}'
     order by 1`)
   expect(rows.map(({ name }) => name)).toEqual(called)

@@ -12,7 +12,7 @@ import { laneKinds, work } from '../programs/lane-kinds.ts'
 import { effectTable } from '../programs/step-kinds.ts'
 import { eventually } from '../support/database.ts'
 import { disturb, openWindows } from '../support/lane-chaos.ts'
-import { endHolder, type Program, test } from '../support/processes.ts'
+import { endWorkers, type Program, test } from '../support/processes.ts'
 import { drained } from '../support/tally.ts'
 
 /** How long it goes on at least, and until what it is about has happened often enough. */
@@ -107,25 +107,6 @@ async function enqueueUntil(url: string, engine: Engine, over: () => boolean, co
     }
   } finally {
     await client.end()
-  }
-}
-
-/** Kills one while it holds jobs, then lets one leave in order, and so on; each has a successor. */
-async function endWorkers(
-  client: pg.Client,
-  workers: Program[],
-  start: () => Program,
-  over: () => boolean,
-  ends: { kills: number; leaves: number },
-): Promise<void> {
-  while (!over()) {
-    await wait(300 + Math.random() * 600)
-    const kill = ends.kills <= ends.leaves
-    const shuffled = workers.toSorted(() => Math.random() - 0.5)
-    const one = kill ? await endHolder(client, shuffled) : (shuffled[0] as Program)
-    if (!kill) one.signal('SIGTERM')
-    ends[kill ? 'kills' : 'leaves']++
-    workers[workers.indexOf(one)] = start()
   }
 }
 

@@ -44,7 +44,7 @@ const test = base.extend<Fixtures>({
 const statements = {
   claim: (slots: number): [string, unknown[]] => [
     'select id, fence from sluice.claim($1, $2, $3, $4, $5)',
-    ['light', worker, slots, Number.MIN_SAFE_INTEGER, []],
+    ['light', worker, slots, Number.MIN_SAFE_INTEGER, ['strange']],
   ],
   done: (ids: number[]): [string, unknown[]] => [
     'select sluice.settle_done($1::bigint[], $2::bigint[], $3)',
@@ -70,10 +70,18 @@ const statements = {
   promote: (): [string, unknown[]] => ['select * from sluice.promote($1, $2)', [1, 500]],
 }
 
-type Counts = Partial<Record<'running' | 'ready' | 'scheduled' | 'failed', number>>
+type Counts = Partial<Record<'running' | 'ready' | 'scheduled' | 'failed' | 'parcels' | 'strange', number>>
+const parcelSize = 64
 
-/** Fills the table: so many jobs in each state. */
-async function fill(client: pg.Client, counts: Counts): Promise<void> {
+/** Fills the table: so many jobs in each state, and so many parcels of ready ones, before them those of a kind that is not known here. */
+async function fill(client: pg.Client, { strange = 0, parcels = 0, ...counts }: Counts): Promise<void> {
+  await client.query(`
+    insert into sluice.job (kind, pool, rank, payload, max_attempts, created_at, parcel)
+    select case when n < ${strange * parcelSize} then 'strange' else 'note' end, 'light', n / ${parcelSize}, '{}', 5, now(), 1000000 + n / ${parcelSize}
+    from generate_series(0, ${(strange + parcels) * parcelSize - 1}) n`)
+  await client.query(`
+    insert into sluice.parcel (id, pool, kind, rank, first, next, last)
+    select parcel, 'light', kind, min(rank), min(id), min(id), max(id) from sluice.job where parcel is not null group by parcel, kind`)
   for (const [state, count] of Object.entries(counts))
     await client.query(
       `insert into sluice.job (kind, pool, shelf, rank, payload, max_attempts, created_at, worker, fence, run_at, attempt, started_at)
@@ -87,9 +95,12 @@ const scenes: [name: string, counts: Counts][] = [
   ['the table empty', {}],
   ['a few jobs', { running: 3, ready: 3, scheduled: 3, failed: 3 }],
   ['all jobs ready', { ready: 20_000 }],
+  ['all jobs in parcels', { parcels: 300 }],
+  ['parcels of a kind that is not known here before all others', { strange: 200, parcels: 100 }],
+  ['jobs in parcels and beside them', { parcels: 100, ready: 5_000, running: 50 }],
   ['all jobs running', { running: 20_000 }],
   ['all jobs in the future', { scheduled: 20_000 }],
-  ['1,000,000 jobs', { running: 10_000, ready: 450_000, scheduled: 500_000, failed: 40_000 }],
+  ['1,000,000 jobs', { running: 10_000, ready: 350_000, parcels: 1_500, scheduled: 500_000, failed: 40_000 }],
 ]
 
 async function check(explainer: Explainer, client: pg.Client): Promise<void> {
@@ -115,12 +126,12 @@ async function check(explainer: Explainer, client: pg.Client): Promise<void> {
   }
 }
 
-/** What is wrong with a plan. Nothing looks at more rows than it takes, but that jobs which run lie before those which are ready. */
+/** What is wrong with a plan. Nothing looks at more rows than it takes, but that jobs which run lie before those which are ready, that a parcel moves on to the first that it did not take, and that a heartbeat looks into eight parcels. */
 function complaints(name: string, plan: Node, batch: number, running = 0): string[] {
   const all = nodes(plan)
   const onJobs = all.filter((node) => node['Relation Name'] === 'job')
   const visited = onJobs.map((node) => (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'])
-  const most = { claim: slots + running, beat: 1 + running, promote: 500 }[name] ?? batch
+  const most = { claim: slots + running + 1, beat: 8 + running, promote: 500 }[name] ?? batch
   const blocks = (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0)
   return [
     ...onJobs.filter((node) => node['Node Type'] === 'Seq Scan').map(() => 'walks over the whole table'),
@@ -143,7 +154,7 @@ describe('claim, settle and upkeep go straight to their rows with', () => {
     await check(explainer, client)
     await fill(client, counts)
     await check(explainer, client)
-    await client.query('analyze sluice.job')
+    await client.query('analyze sluice.job, sluice.parcel')
     await check(explainer, client)
   })
 })

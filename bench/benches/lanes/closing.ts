@@ -46,7 +46,7 @@ export async function closing(ground: Ground, quick: boolean) {
   await engine.stop()
   const left = await within(place.databaseUrl, async (client) => {
     const { rows } = await client.query<{ left: number }>(
-      `select count(*)::int as left from sluice.job where lane = $1 and shelf is null and worker is null`,
+      `select count(*)::int as left from sluice.queued where lane = $1 and worker is null`,
       [lane],
     )
     return rows[0]?.left ?? 0

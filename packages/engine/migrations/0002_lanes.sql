@@ -135,7 +135,7 @@ begin
     select h.owner
     from (select t.pool, t.low from sluice.turn t where t.lane = n.key limit 4) t
     cross join lateral (
-      select j.owner from sluice.job j where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(t.pool, n.key) and j.pool = t.pool and j.lane = n.key and j.rank >= t.low order by j.rank, j.id limit 5) h
+      select j.owner from sluice.job j where j.shelf is null and j.parcel is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(t.pool, n.key) and j.pool = t.pool and j.lane = n.key and j.rank >= t.low order by j.rank, j.id limit 5) h
     where h.owner = any(string_to_array(n.key, ':'))
     limit 1) j on true
   -- What is there already is not touched, unless its owner was found: a conflict would wait for the lock of whoever holds it.

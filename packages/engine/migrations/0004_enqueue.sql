@@ -89,6 +89,7 @@ begin
           lane = enqueue_one.lane,
           cost = enqueue_one.cost,
           owner = enqueue_one.owner,
+          parcel = null,
           shelf = case when enqueue_one.mode = 'replace' then j.shelf
                        when least(due, j.created_at + enqueue_one.debounce_max) > at then 'scheduled'::sluice.job_state
                        when j.shelf = 'paused' then j.shelf end,

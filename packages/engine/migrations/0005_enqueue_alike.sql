@@ -1,7 +1,7 @@
 -- The usual ways of putting jobs in, for less: a bulk that differs in payloads only, and a lone job with nothing special about it.
 
 -- Many jobs of one kind that differ in their payload only, in their order, if all goes well: it hopes that no key is taken, because "on conflict" would look into the index
--- twice for each row. It does not sort by key either, as everybody does who waits for keys while holding some: it soon gives up and lets go of all of them. Not at once, for others
+-- twice for each row. Where they are a group of callers they share one entry in the queue, a parcel (0022). It does not sort by key either, as everybody does who waits for keys while holding some: it soon gives up and lets go of all of them. Not at once, for others
 -- who insert just now are waited for as well. Answers nothing when a key is taken, the kind is unknown or has other rules.
 create function sluice.try_alike(in_kind text, payloads jsonb, wake boolean, in_trace text) returns bigint[]
 language plpgsql
@@ -10,28 +10,35 @@ as $$
 #variable_conflict use_column
 declare
   at timestamptz := sluice.now();
+  jobs integer := jsonb_array_length(payloads);
   ids bigint[];
+  k record;
 begin
-  -- One statement, because each that is begun costs as much as two jobs. The planner is not held by the hand: nothing here reads a table that grows.
+  select kind.pool, kind.cost, kind.priority, kind.dedupe, kind.max_attempts, s.payload_bytes_max * 6 as bytes_max,      -- as in enqueue_many
+         sluice.rank(at, kind.priority, s.priority_step_ms) as rank, p.name is not null as paused,
+         -- It costs as much as a dozen entries, and claims pay what it saves: it is for callers who wait one by one, and no group of those is larger.
+         case when p.name is null and jobs between 16 and 500 then nextval('sluice.parcel_id_seq') end as parcel
+  into k
+  from sluice.kind
+  cross join sluice.setting s
+  left join sluice.pause p on p.scope = 'kind' and p.name = in_kind
+  where kind.name = in_kind and kind.unique_for is null and kind.lane is null and kind.asks = '{}' and coalesce(kind.dedupe, 'keep') = 'keep';
+  if not found then return null; end if;
+  -- The planner is not held by the hand: nothing here reads a table that grows.
   with fresh as (
-    insert into sluice.job as j (kind, pool, cost, shelf, priority, rank, payload, key, max_attempts, created_at, trace)
-    select in_kind, k.pool, k.cost, k.shelf, k.priority, k.rank, x.payload,
-           case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, x.body) end, k.max_attempts, at, in_trace
-    from (select kind.pool, kind.cost, kind.priority, kind.dedupe, kind.max_attempts, s.payload_bytes_max * 6 as bytes_max,      -- as in enqueue_many
-                 sluice.rank(at, kind.priority, s.priority_step_ms) as rank,
-                 case when exists (select from sluice.pause p where p.scope = 'kind' and p.name = in_kind) then 'paused'::sluice.job_state end as shelf
-          from sluice.kind, sluice.setting s
-          where kind.name = in_kind and kind.unique_for is null and kind.lane is null and kind.asks = '{}' and coalesce(kind.dedupe, 'keep') = 'keep'
-          offset 0) k
-    cross join lateral (select e.value as payload, case when k.dedupe is not null then e.value::text end as body      -- made once, and only where it is needed
-                        from jsonb_array_elements(payloads) as e offset 0) x
+    insert into sluice.job as j (kind, pool, cost, shelf, priority, rank, payload, key, max_attempts, created_at, trace, parcel)
+    select in_kind, k.pool, k.cost, case when k.paused then 'paused'::sluice.job_state end, k.priority, k.rank, x.payload,
+           case when k.dedupe is not null then sluice.dedupe_key(in_kind, null, null, x.body) end, k.max_attempts, at, in_trace, k.parcel
+    from (select e.value as payload, case when k.dedupe is not null then e.value::text end as body      -- made once, and only where it is needed
+          from jsonb_array_elements(payloads) as e offset 0) x
     where pg_column_size(x.payload) <= k.bytes_max
     returning j.id)
   select array_agg(id) into ids from fresh;
-  if cardinality(ids) < jsonb_array_length(payloads) then raise unique_violation; end if;      -- one is too large: none is stored, and the long way says which
-  if wake then
-    perform pg_notify('sluice', 'ready:' || kind.pool) from sluice.kind where kind.name = in_kind;      -- for jobs that are paused it wakes in vain
+  if coalesce(cardinality(ids), 0) < jobs then raise unique_violation; end if;      -- one is too large: none is stored, and the long way says which
+  if k.parcel is not null then
+    insert into sluice.parcel (id, pool, kind, rank, first, next, last) values (k.parcel, k.pool, in_kind, k.rank, ids[1], ids[1], ids[jobs]);
   end if;
+  if wake then perform pg_notify('sluice', 'ready:' || k.pool); end if;      -- for jobs that are paused it wakes in vain
   return ids;
 exception when unique_violation or lock_not_available or deadlock_detected then
   return null;

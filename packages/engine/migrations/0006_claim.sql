@@ -17,36 +17,60 @@ declare
   owned boolean;
   at timestamptz := sluice.now();
   stamp bigint := date_part('epoch', at) * 1000000;
+  at_parcel bigint;      -- the rank of the next parcel,
+  at_entry bigint := since;      -- and of the next entry
+  packed boolean;
+  wanted integer := slots;
+  got integer;
   -- Here and not by "perform": what is assigned needs no statement of its own, and a claim of one job consists of little else.
   commits constant text := set_config('synchronous_commit', 'off', true);
 begin
   -- The rescuer deletes the row of a dead process together with its claims: whoever holds the row cannot be rescued in between, and whoever finds
   -- it gone claims nothing.
   select unknown_kinds || array(select p.name from sluice.pause p where p.scope = 'kind'), exists (select from sluice.pause p where p.scope = 'pool' and p.name = in_pool),
-         exists (select from sluice.owner)
-  into skip, closed, owned
+         exists (select from sluice.owner), (select p.rank from sluice.parcel p where p.pool = in_pool and p.rank >= since and p.next <= p.last and p.kind <> all(unknown_kinds) order by p.rank, p.id limit 1)
+  into skip, closed, owned, at_parcel
   from sluice.worker w
   where w.id = in_worker
   for key share of w;
   if closed is not false then return; end if;
   if owned then perform sluice.move_owned(in_pool, since); end if;
-  return query
-  update sluice.job j
-  set attempt = j.attempt + 1,
-      worker = in_worker,
-      started_at = at,
-      key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end,
-      fence = greatest(j.fence + 1, stamp)
-  where j.id = any(array(
-    select r.id
-    from sluice.job r
-    where r.shelf is null and sluice.queue_of(r.pool, r.lane) = sluice.queue_of(in_pool, '') and r.rank >= since and r.worker is null and r.pool = in_pool and r.lane = '' and r.crashes < 2 and r.kind <> all(skip)
-      and (r.owner is null or not exists (select from sluice.owner o where o.name = r.owner))
-    order by r.rank, r.id
-    limit slots
-    for update skip locked))
-  returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root,
-            date_part('epoch', j.created_at) * 1000, j.run, j.event, j.priority, j.trace;
+  packed := at_parcel is not null;
+  -- Entries up to the next parcel, parcels up to the next entry, and so on; almost always one of the two is all there is.
+  loop
+    return query
+    update sluice.job j
+    set attempt = j.attempt + 1,
+        worker = in_worker,
+        started_at = at,
+        key = case when j.key_rule = 'start' then null else j.key end, let_go = case when j.key_rule = 'start' then j.key end,
+        fence = greatest(j.fence + 1, stamp)
+    where j.id = any(array(
+      select r.id
+      from sluice.job r
+      where r.shelf is null and r.parcel is null and sluice.queue_of(r.pool, r.lane) = sluice.queue_of(in_pool, '') and r.rank between at_entry and coalesce(at_parcel, 9223372036854775807)
+        and r.worker is null and r.pool = in_pool and r.lane = '' and r.crashes < 2 and r.kind <> all(skip)
+        and (r.owner is null or not exists (select from sluice.owner o where o.name = r.owner))
+      order by r.rank, r.id
+      limit wanted
+      for update skip locked))
+    returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root,
+              date_part('epoch', j.created_at) * 1000, j.run, j.event, j.priority, j.trace;
+    exit when at_parcel is null;
+    get diagnostics got = row_count;
+    wanted := wanted - got;
+    exit when wanted <= 0;
+    at_entry := (select r.rank from sluice.job r
+              where r.shelf is null and r.parcel is null and sluice.queue_of(r.pool, r.lane) = sluice.queue_of(in_pool, '') and r.rank > at_parcel and r.worker is null and r.pool = in_pool
+                and r.lane = '' and r.crashes < 2 and r.kind <> all(skip)
+              order by r.rank, r.id limit 1);
+    return query select * from sluice.claim_parcels(in_pool, in_worker, wanted, at_parcel, coalesce(at_entry, 9223372036854775807), skip, at);
+    get diagnostics got = row_count;
+    wanted := wanted - got;
+    exit when at_entry is null or wanted <= 0;
+    at_parcel := (select p.rank from sluice.parcel p where p.pool = in_pool and p.rank > at_entry and p.next <= p.last and p.kind <> all(skip) order by p.rank, p.id limit 1);
+  end loop;
+  if packed then perform sluice.clear_parcels(in_pool, since); end if;
 end $$;
 
 -- Jobs of an owner with limits that name no lane belong into the owner's own, where its limits are counted. Those that came before the limits are moved when
@@ -78,7 +102,7 @@ declare
   moved sluice.ready_job[] := sluice.into_own_lanes(array(
     select h.id
     from (select h.id, h.owner from sluice.job h
-          where h.shelf is null and sluice.queue_of(h.pool, h.lane) = sluice.queue_of(in_pool, '') and h.rank >= since and h.worker is null and h.pool = in_pool and h.lane = ''
+          where h.shelf is null and h.parcel is null and sluice.queue_of(h.pool, h.lane) = sluice.queue_of(in_pool, '') and h.rank >= since and h.worker is null and h.pool = in_pool and h.lane = ''
           order by h.rank, h.id limit 1000) h
     where h.owner is not null and exists (select from sluice.owner o where o.name = h.owner)));
 begin

@@ -25,7 +25,7 @@ begin
     from door d
     cross join lateral (
       select j.ctid as place from sluice.job j
-      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.worker is null and j.crashes < 2 and j.kind <> all(skip)
+      where j.shelf is null and j.parcel is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.worker is null and j.crashes < 2 and j.kind <> all(skip)
         and (j.owner is null or j.owner = d.owner or not exists (select from sluice.owner o where o.name = j.owner and sluice.owner_closed(o, at)))
       order by j.rank, j.id
       limit greatest(least(d.share, ceil((behind - d.progress) * d.weight)::integer + d.share), 0)
@@ -45,7 +45,7 @@ begin
     left join (select s.lane, array_agg(s.id) as ids, count(*)::integer as jobs, sum(s.cost)::integer as cost from started s group by s.lane) g on g.lane = d.key
     left join lateral (
       select j.rank from sluice.job j
-      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.worker is null and j.crashes < 2
+      where j.shelf is null and j.parcel is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.worker is null and j.crashes < 2
         and j.id <> all(coalesce(g.ids, '{}'))
       order by j.rank, j.id limit 1) m on true),
   counted as (
@@ -177,7 +177,7 @@ begin
     from door d
     cross join lateral (
       select j.id, j.cost, j.rank from sluice.job j
-      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.worker is null and j.crashes < 2 and j.kind <> all(skip)
+      where j.shelf is null and j.parcel is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.worker is null and j.crashes < 2 and j.kind <> all(skip)
         and (j.owner is null or j.owner = d.owner or not exists (select from sluice.owner o where o.name = j.owner and sluice.owner_closed(o, at)))
       order by j.rank, j.id
       limit greatest(least(d.room, d.permits, d.share, d.owner_room, ceil((behind - d.progress) * d.weight)::integer + d.share), 0)
@@ -205,7 +205,7 @@ begin
     left join got g on g.key = d.key
     left join lateral (
       select j.rank, j.cost from sluice.job j
-      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.worker is null and j.crashes < 2
+      where j.shelf is null and j.parcel is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.worker is null and j.crashes < 2
         and j.id <> all(coalesce(g.ids, '{}'))
       order by j.rank, j.id limit 1) m on true),
   -- Passed over for want of slots: it waits on as it is, and is written only if its turns have piled up, which would fill the view. A lane whose jobs nobody may take now

@@ -178,6 +178,7 @@ begin
     set shelf = case when u.outcome = 'failed' then 'failed' when u.outcome = 'handed back' or u.due <= at then null else 'scheduled' end::sluice.job_state,
         fence = j.fence + 1,
         worker = null,
+        parcel = null,
         attempt = j.attempt - (u.outcome in ('snooze', 'handed back'))::int,
         crashes = case when u.outcome in ('retry', 'snooze') then 0 else j.crashes end,
         run_at = case when u.outcome in ('retry', 'snooze') and u.due > at then u.due end,
@@ -248,6 +249,7 @@ language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set lock_timeout = '100ms'
 as $$
 declare
+  mine bigint[];
   lost bigint[];
   canceled bigint[];
   ready sluice.ready_job[];
@@ -259,8 +261,9 @@ begin
   perform from sluice.worker w where w.id = in_worker for update;
   until_fence := date_part('epoch', sluice.now()) * 1000000;
   -- Lock, then look: what somebody has asked to stop does not go back.
-  lost := array(select j.id from sluice.job j where j.shelf is null and j.worker = in_worker and j.id <> all(held) order by j.id for update skip locked);
-  left_over := exists (select from sluice.job j where j.shelf is null and j.worker = in_worker and j.id <> all(held) and j.id <> all(lost));
+  mine := array(select q.id from sluice.queued q where q.worker = in_worker and q.id <> all(held));
+  lost := array(select j.id from sluice.job j where j.id = any(mine) and j.worker = in_worker order by j.id for update skip locked);
+  left_over := exists (select from sluice.job j where j.id = any(mine) and j.worker = in_worker and j.id <> all(lost));
   if lost = '{}' then return; end if;
   -- These calls were never made: the permits are given back.
   select array_agg(row(j.lane, 1, j.cost, j.cost, 0, 0)::sluice.lane_change) filter (where j.lane <> ''), array_agg(j.id) filter (where j.cancel_at is not null)
@@ -270,7 +273,7 @@ begin
             from (select j.run, array_agg(j.id) as jobs from sluice.job j where j.id = any(canceled) and j.run is not null group by j.run) r);
   with back as (
     update sluice.job j
-    set fence = j.fence + 1, worker = null, attempt = j.attempt - 1
+    set fence = j.fence + 1, worker = null, parcel = null, attempt = j.attempt - 1
     where j.id = any(lost) and j.cancel_at is null
     returning j.pool, j.lane, j.rank)
   select array_agg(row(pool, lane, rank)::sluice.ready_job) into ready from back;

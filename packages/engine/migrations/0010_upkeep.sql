@@ -54,8 +54,10 @@ begin
   ready := array(
     select pool from unnest(pools) as pool
     where not exists (select from sluice.pause p where p.scope = 'pool' and p.name = pool)
-      and exists (select from sluice.job j where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(pool, '') and j.worker is null and j.pool = pool and j.lane = '' and j.crashes < 2 and j.kind <> all(unknown_kinds)
-                  and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)));
+      and (exists (select from sluice.job j where j.shelf is null and j.parcel is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(pool, '') and j.worker is null and j.pool = pool and j.lane = '' and j.crashes < 2
+                   and j.kind <> all(unknown_kinds) and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind))
+           or exists (select from sluice.parcel r where r.pool = pool and r.next <= r.last and r.kind <> all(unknown_kinds) and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = r.kind)
+                      and exists (select from sluice.job j where j.id between r.next and r.last and j.parcel = r.id and j.worker is null))));
   turns := array(
     select pool from unnest(pools) as pool
     where not exists (select from sluice.pause p where p.scope = 'pool' and p.name = pool) and exists (select from sluice.turn t where t.pool = pool and t.open));
@@ -81,7 +83,8 @@ begin
       or exists (select from sluice.paused_kinds() as kind where not exists (select from sluice.pause p where p.scope = 'kind' and p.name = kind))
       or exists (select from sluice.job f where f.after_key is not null
                  and not exists (select from sluice.job h where h.key = f.after_key and h.shelf is distinct from 'failed'))
-      or exists (select from sluice.job j where j.crashes >= 2 and sluice.state_of(j.shelf, j.worker) = 'ready' and j.lane = '' and exists (select from sluice.owner o where o.name = j.owner));
+      or exists (select from sluice.job j where j.crashes >= 2 and sluice.state_of(j.shelf, j.worker) = 'ready' and j.lane = '' and exists (select from sluice.owner o where o.name = j.owner))
+      or sluice.parcels_are_over();
   end if;
 end $$;
 
@@ -142,9 +145,8 @@ begin
   expired := array(select w.id from sluice.worker w where w.lease_until <= at order by w.id for update skip locked);
   if expired = '{}' and not sweep then return; end if;
   victims := array(
-    select j.id from sluice.job j
-    where j.shelf is null and j.worker is not null
-      and (j.worker = any(expired) or (sweep and not exists (select from sluice.worker w where w.id = j.worker))));
+    select q.id from sluice.queued q
+    where q.worker is not null and (q.worker = any(expired) or (sweep and not exists (select from sluice.worker w where w.id = q.worker))));
   -- Nobody waits here: jobs of a lane that is in somebody's hand stay for the next round, and hold up no others of the dead. Owners with a cap before lanes, as everywhere.
   wanted := array(select distinct j.lane from sluice.job j where j.id = any(victims) and j.lane <> '');
   if wanted <> '{}' then lanes_busy := sluice.busy_lanes(wanted); end if;
@@ -165,6 +167,7 @@ begin
     set shelf = case when j.crashes + 1 >= crashes_max then 'failed'::sluice.job_state end,
         fence = j.fence + 1,
         worker = null,
+        parcel = null,
         crashes = j.crashes + 1,
         (error, fingerprint) = (
           select coalesce(v.poison, j.error), case when v.poison is not null then sluice.error_fingerprint(j.kind, v.poison) end
@@ -204,7 +207,7 @@ language plpgsql
 as $$
 begin
   perform from sluice.worker w where w.id = in_worker for update;
-  if exists (select from sluice.job j where j.shelf is null and j.worker = in_worker) then
+  if exists (select from sluice.queued q where q.worker = in_worker) then
     update sluice.worker w set lease_until = '-infinity' where w.id = in_worker;
     perform pg_notify('sluice', 'leader:');
   else
@@ -244,6 +247,7 @@ language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
+  found_ids bigint[];
   moved integer;
   more boolean := false;
   back integer := 0;
@@ -252,13 +256,14 @@ declare
 begin
   if not sluice.leads(in_term) then return false; end if;
   for p in select * from sluice.pause where scope = 'kind' and not parked loop
+    found_ids := array(select q.id from sluice.queued q where q.worker is null and q.kind = p.name limit batch);
     with aside as (
-      update sluice.job j set shelf = 'paused'
-      where j.id = any(array(select r.id from sluice.job r where r.shelf is null and r.worker is null and r.kind = p.name order by sluice.queue_of(r.pool, r.lane), r.rank, r.id limit batch for update skip locked))
+      update sluice.job j set shelf = 'paused', parcel = null
+      where j.id = any(array(select r.id from sluice.job r where r.id = any(found_ids) and r.shelf is null and r.worker is null for update skip locked))
       returning 1)
     select count(*) into moved from aside;
-    if moved < batch then update sluice.pause q set parked = true where q.scope = 'kind' and q.name = p.name; end if;
-    more := more or moved >= batch;
+    if cardinality(found_ids) < batch then update sluice.pause q set parked = true where q.scope = 'kind' and q.name = p.name; end if;
+    more := more or (cardinality(found_ids) >= batch and moved > 0);      -- if somebody holds all of these, the next beat looks again
   end loop;
   with again as (
     update sluice.job j set shelf = null
@@ -272,6 +277,7 @@ begin
   perform sluice.wake(sluice.line_up(ready), null);
   perform sluice.move_suspects();
   perform sluice.release_missed();
+  more := sluice.tidy_all_parcels() or more;
   return more or back >= batch;
 end $$;
 

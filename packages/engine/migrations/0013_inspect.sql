@@ -57,15 +57,22 @@ declare
   head bigint[];
   n integer;
 begin
-  ids := '{}';
-  looked := 0;
+  select coalesce(array_agg(m.id) filter (where m.worker is not null), '{}'), count(*) into ids, looked
+  from (select m.id, m.worker
+        from sluice.pools_of_parcels() as n(pool)
+        cross join lateral (
+          select j.id, j.worker
+          from (select p.id, p.first, p.last from sluice.parcel p where p.pool = n.pool order by p.rank, p.id offset 0) p
+          cross join lateral (select j.id, j.worker from sluice.job j where j.id between p.first and p.last and j.parcel = p.id order by j.id) j
+          limit 2000) m
+        limit look / 2) m;
   loop
     select sluice.queue_of(j.pool, j.lane), j.lane into queue, at_lane from sluice.job j
-    where j.shelf is null and sluice.queue_of(j.pool, j.lane) > queue order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit 1;
+    where j.shelf is null and j.parcel is null and sluice.queue_of(j.pool, j.lane) > queue order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit 1;
     cut := found and looked >= look;
     exit when not found or cut;
     select coalesce(array_agg(q.id) filter (where q.worker is not null), '{}'), count(*) into head, n
-    from (select j.id, j.worker from sluice.job j where j.shelf is null and sluice.queue_of(j.pool, j.lane) = queue order by j.rank, j.id
+    from (select j.id, j.worker from sluice.job j where j.shelf is null and j.parcel is null and sluice.queue_of(j.pool, j.lane) = queue order by j.rank, j.id
           limit least(case when at_lane = '' then 2000 else 100 end, look - looked)) q;
     ids := ids || head;
     looked := looked + n;

@@ -24,7 +24,7 @@ begin
   with pools as (
     select k.pool from sluice.kind k
     union select key from sluice.worker w, jsonb_object_keys(w.pools) as key),
-  -- Ready jobs and those that run share an index; past the limit, what runs is what the workers said at their last beat.
+  -- Ready jobs and those that run lie together; past the limit, what runs is what the workers said at their last beat.
   queued as (
     select p.pool, coalesce(q.ready, 0) as ready, coalesce(q.oldest_ready_ms, 0) as oldest_ready_ms, coalesce(q.oldest_running_ms, 0) as oldest_running_ms,
            case when q.looked < counted_max then q.running
@@ -32,11 +32,12 @@ begin
     from pools p
     cross join lateral (
       select count(*) as looked, count(*) filter (where j.worker is null) as ready, count(*) filter (where j.worker is not null) as running,
-             max(at_ms - j.rank - j.priority * step_ms) filter (where j.worker is null) as oldest_ready_ms,
+             greatest(max(at_ms - j.rank - j.priority * step_ms) filter (where j.worker is null),
+                      (select at_ms - m.rank - m.priority * step_ms from sluice.first_in_parcels(p.pool) m)) as oldest_ready_ms,
              max(at_ms - date_part('epoch', j.started_at) * 1000) filter (where j.worker is not null) as oldest_running_ms
-      from (select j.worker, j.rank, j.priority, j.started_at from sluice.job j
-            where j.shelf is null and sluice.queue_of(j.pool, j.lane) between sluice.pool_from(p.pool) and sluice.pool_to(p.pool) and j.pool = p.pool
-            order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit counted_max) j) q),
+      from (select j.worker, j.rank, j.priority, j.started_at from sluice.queued j
+            where sluice.queue_of(j.pool, j.lane) between sluice.pool_from(p.pool) and sluice.pool_to(p.pool) and j.pool = p.pool
+            limit counted_max) j) q),
   shelved as (
     (select 'scheduled' as state, j.pool, j.kind, j.attempt from sluice.job j where j.shelf = 'scheduled' order by j.run_at limit counted_max)
     union all (select 'failed', j.pool, j.kind, j.attempt from sluice.job j where j.shelf = 'failed' order by j.id limit counted_max)

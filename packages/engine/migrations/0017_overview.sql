@@ -115,8 +115,8 @@ begin
                from (select from sluice.job j where j.shelf = 'paused' limit most + 1) x;
   return query select 'failed'::sluice.job_state, least(count(*), most)::integer, count(*) > most
                from (select from sluice.job j where j.shelf = 'failed' limit most + 1) x;
-  -- Those that are ready and those that run share an index, in the order of claims.
-  return query with queue as materialized (select sluice.state_of(null, j.worker) as state from sluice.job j where j.shelf is null order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit most + 1)
+  -- Those that are ready and those that run lie together.
+  return query with queue as materialized (select sluice.state_of(null, j.worker) as state from sluice.queued j limit most + 1)
                select s.state, (count(q.state))::integer, (select count(*) from queue) > most
                from unnest(array['ready', 'running']::sluice.job_state[]) as s(state) left join queue q on q.state = s.state
                group by s.state;
@@ -140,11 +140,12 @@ begin
     union select p.name from sluice.pause p where p.scope = 'pool'
     -- those that only jobs name, one step of the index for each
     union (with recursive q(name) as (
-             (select j.pool from sluice.job j where j.shelf is null order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit 1)
+             (select j.pool from sluice.job j where j.shelf is null and j.parcel is null order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit 1)
              union all
-             select (select j.pool from sluice.job j where j.shelf is null and sluice.queue_of(j.pool, j.lane) > sluice.pool_to(q.name) order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit 1)
+             select (select j.pool from sluice.job j where j.shelf is null and j.parcel is null and sluice.queue_of(j.pool, j.lane) > sluice.pool_to(q.name) order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit 1)
              from q where q.name is not null)
            select q.name from q where q.name is not null)
+    union select sluice.pools_of_parcels()
     order by 1
   loop
     name := one;
@@ -152,16 +153,17 @@ begin
     into workers, core, max, running
     from sluice.worker w where w.lease_until > at and w.pools ? one;
     select count(*) filter (where q.worker is null), count(*) > most into ready, more
-    from (select j.worker from sluice.job j where j.shelf is null and sluice.queue_of(j.pool, j.lane) between sluice.pool_from(one) and sluice.pool_to(one) and j.pool = one
-          order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit most + 1) q;
+    from (select j.worker from sluice.queued j where sluice.queue_of(j.pool, j.lane) between sluice.pool_from(one) and sluice.pool_to(one) and j.pool = one limit most + 1) q;
     select h.id, to_timestamp((h.rank + h.priority * step_ms) / 1000.0) into job, since
     from ((select j.id, j.rank, j.priority from sluice.job j
-           where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(one, '') and j.pool = one and j.lane = '' and j.worker is null order by j.rank, j.id limit 1)
+           where j.shelf is null and j.parcel is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(one, '') and j.pool = one and j.lane = '' and j.worker is null order by j.rank, j.id limit 1)
+          union all
+          select m.id, m.rank, m.priority from sluice.first_in_parcels(one) m
           union all
           select f.id, f.rank, f.priority
           from (select distinct t.lane from (select t.lane from sluice.turn t where t.pool = one and t.open order by t.served_at, t.id limit 100) t) t
           cross join lateral (select j.id, j.rank, j.priority from sluice.job j
-                              where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(one, t.lane) and j.pool = one and j.lane = t.lane and j.worker is null order by j.rank, j.id limit 1) f) h
+                              where j.shelf is null and j.parcel is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(one, t.lane) and j.pool = one and j.lane = t.lane and j.worker is null order by j.rank, j.id limit 1) f) h
     order by h.rank + h.priority * step_ms limit 1;
     return next;
   end loop;
@@ -175,10 +177,15 @@ as $$
   from unnest(array['created', 'running', 'finalizing', 'completed', 'failed', 'canceled']) as s(state)
   cross join lateral (select count(*) as n from (select from sluice.run r where r.state = s.state limit most + 1) x) c $$;
 
--- Jobs that run, as the table says, in a process that has no row: what a sweep of the leader looks for. Among the first `look` of the queue.
+-- Jobs that run, as the table says, in a process that has no row: what a sweep of the leader looks for. Among the first `look` entries of the queue, and as many jobs in parcels.
 create function sluice.count_orphans(look integer, out jobs integer, out more boolean)
 language sql stable
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
 as $$
-  select count(*) filter (where q.worker is not null and not exists (select from sluice.worker w where w.id = q.worker))::integer, count(*) > look
-  from (select j.worker from sluice.job j where j.shelf is null order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit look + 1) q $$;
+  select count(*) filter (where q.worker is not null and not exists (select from sluice.worker w where w.id = q.worker))::integer, count(*) filter (where q.packed) > look or count(*) filter (where not q.packed) > look
+  from ((select j.worker, false as packed from sluice.job j where j.shelf is null and j.parcel is null order by sluice.queue_of(j.pool, j.lane), j.rank, j.id limit look + 1)
+        union all
+        (select m.worker, true
+         from (select p.id, p.first, p.last from sluice.parcel p order by p.pool, p.rank, p.id offset 0) p
+         cross join lateral (select j.worker from sluice.job j where j.id between p.first and p.last and j.parcel = p.id order by j.id) m
+         limit look + 1)) q $$;

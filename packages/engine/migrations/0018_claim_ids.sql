@@ -47,6 +47,7 @@ begin
               date_part('epoch', j.created_at) * 1000, j.run, j.event, j.priority, j.trace, j.lane;
     get diagnostics got = row_count;
     if got > 0 then
+      perform sluice.tidy_after(in_pool, ids, in_worker, at);
       ids := array(select u.id from unnest(ids) as u(id)
                    where not exists (select from sluice.job j where j.id = u.id and j.worker = in_worker and j.started_at = at));
     end if;
@@ -118,7 +119,7 @@ begin
       on g.lane = d.key
     left join lateral (
       select j.rank, j.cost from sluice.job j
-      where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.worker is null and j.crashes < 2
+      where j.shelf is null and j.parcel is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, d.key) and j.pool = in_pool and j.lane = d.key and j.rank >= d.low and j.worker is null and j.crashes < 2
         and j.id <> all(coalesce(g.ids, '{}'))
       order by j.rank, j.id limit 1) m on true),
   started as (
@@ -184,11 +185,20 @@ declare
 begin
   if exists (select from sluice.pause p where p.scope = 'pool' and p.name = in_pool) then return; end if;
   return query
-  select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost, null::double precision
-  from sluice.job j
-  where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, '') and j.worker is null and j.pool = in_pool and j.lane = '' and j.crashes < 2
-    and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
-  order by j.rank, j.id
+  select * from (
+    (select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost, null::double precision
+     from sluice.job j
+     where j.shelf is null and j.parcel is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, '') and j.worker is null and j.pool = in_pool and j.lane = '' and j.crashes < 2
+       and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
+     order by j.rank, j.id
+     limit batch)
+    union all
+    (select m.id, p.kind, p.pool, m.lane, m.priority, p.rank, m.cost, null::double precision
+     from (select p.id, p.pool, p.kind, p.rank, p.next, p.last from sluice.parcel p
+           where p.pool = in_pool and p.next <= p.last and not exists (select from sluice.pause q where q.scope = 'kind' and q.name = p.kind) order by p.rank, p.id offset 0) p
+     cross join lateral (select j.id, j.lane, j.priority, j.cost from sluice.job j where j.id between p.next and p.last and j.parcel = p.id and j.worker is null order by j.id) m
+     limit batch)) x
+  order by 6, 1
   limit batch;
   return query
   select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost, null::double precision
@@ -198,7 +208,7 @@ begin
   cross join lateral (
     select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost
     from sluice.job j
-    where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, t.lane) and j.worker is null and j.pool = in_pool and j.lane = t.lane and j.rank >= t.low and j.crashes < 2
+    where j.shelf is null and j.parcel is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, t.lane) and j.worker is null and j.pool = in_pool and j.lane = t.lane and j.rank >= t.low and j.crashes < 2
       and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
       and (j.owner is null or j.owner = l.owner or not exists (select from sluice.owner o where o.name = j.owner and sluice.owner_closed(o, at)))
     order by j.rank, j.id
@@ -217,7 +227,7 @@ begin
   cross join lateral (
     select j.id, j.kind, j.pool, j.lane, j.priority, j.rank, j.cost
     from sluice.job j
-    where j.shelf is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, k.key) and j.worker is null and j.pool = in_pool and j.lane = k.key and j.crashes < 2
+    where j.shelf is null and j.parcel is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(in_pool, k.key) and j.worker is null and j.pool = in_pool and j.lane = k.key and j.crashes < 2
       and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
     order by j.rank, j.id
     limit lane_batch) j;

@@ -105,7 +105,7 @@ test.each<[Explanation['reason'], Partial<Job>, Partial<Surroundings>, RegExp]>(
   ['waiting for leader', { state: 'scheduled', runAt: now }, { leaderUntil: now }, /no process leads\. Start/],
   ['paused', { state: 'paused' }, { kindPaused: { reason: 'provider down' } }, /kind mail is paused: provider down\. Resume/],
   ['paused', { state: 'paused' }, { kindPaused: { reason: null } }, /kind mail is paused\. Resume/],
-  ['paused', { state: 'paused' }, {}, /was resumed/],
+  ['waiting for leader', { state: 'paused' }, {}, /was resumed/],
   ['in an open transaction', { state: 'paused' }, { heldBy: holder }, /^The job is in a transaction/],
   ['in an open transaction', { state: 'scheduled', runAt: now }, { heldBy: holder }, /^The job is in a transaction/],
   ['paused', {}, { kindPaused: { reason: null }, workers: [] }, /kind mail/],

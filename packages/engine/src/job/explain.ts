@@ -14,7 +14,10 @@ export async function explainJob(on: Executor, id: number): Promise<Explanation>
   const job = await findJob(on, id)
   return job
     ? explain(job, await look(on, job))
-    : { reason: 'unknown', text: `There is no job ${id}; it may have been pruned from the ledger.` }
+    : {
+        reason: 'unknown',
+        text: `There is no job ${id}; its transaction may not have committed, or it was pruned from the ledger.`,
+      }
 }
 
 async function look(on: Executor, job: Job): Promise<Surroundings> {
@@ -38,11 +41,14 @@ async function look(on: Executor, job: Job): Promise<Surroundings> {
                'running', coalesce((w.running ->> ${job.pool})::int, 0)))
              from sluice.worker w
              where w.lease_until > sluice.now() and not w.stopping and w.pools ? ${job.pool}), '[]') as workers,
-           (select count(*)::int from (
-              select from sluice.job a, sluice.job me
-              where me.id = ${job.id} and a.shelf is null and sluice.queue_of(a.pool, a.lane) = sluice.queue_of(me.pool, me.lane)
-                and a.worker is null and a.pool = me.pool and a.lane = me.lane and (a.rank, a.id) < (me.rank, me.id)
-              limit ${aheadMax}) x) as ahead`)
+           (select count(*)::int
+            from sluice.job me
+            cross join lateral (
+              select from sluice.queued a
+              where sluice.queue_of(a.pool, a.lane) = sluice.queue_of(me.pool, me.lane)
+                and a.worker is null and a.pool = me.pool and a.lane = me.lane and a.rank <= me.rank and (a.rank, a.id) < (me.rank, me.id)
+              limit ${aheadMax}) x
+            where me.id = ${job.id}) as ahead`)
   return rows[0] as Surroundings
 }
 
@@ -97,7 +103,10 @@ function explainScheduled(job: Job, around: Surroundings): Explanation {
 
 function explainPause(scope: 'kind' | 'pool', name: string, pause: { reason: string | null } | null): Explanation {
   if (!pause)
-    return { reason: 'paused', text: `The ${scope} ${name} was resumed; the leader brings its jobs back within moments.` }
+    return {
+      reason: 'waiting for leader',
+      text: `The ${scope} ${name} was resumed; the leader brings its jobs back within moments.`,
+    }
   return {
     reason: 'paused',
     text: `The ${scope} ${name} is paused${pause.reason ? `: ${pause.reason}` : ''}. Resume it to go on.`,

@@ -20,6 +20,7 @@ export const tables = [
   'leader',
   'migration',
   'owner',
+  'parcel',
   'pause',
   'run',
   'run_key',
