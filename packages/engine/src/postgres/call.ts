@@ -6,6 +6,7 @@
  * from the socket to the answer it takes half as long each (60 µs instead of 120, after a pause).
  */
 import pg from 'pg'
+import { callMessage } from './call-message.ts'
 
 export interface Statement {
   /** Lets the server keep the plan. */
@@ -18,11 +19,11 @@ type Answer<R> = (error: Error | null, rows?: R[]) => void
 
 /** The part of the driver's connection that its own queries use. */
 interface Wire {
-  readonly stream: { cork(): void; uncork(): void }
+  readonly stream: { readonly writable: boolean; cork(): void; uncork(): void; write(message: Buffer): void }
   readonly parsedStatements: Record<string, string>
   readonly submittedNamedStatements: Record<string, string>
   parse(message: { name: string; text: string }): void
-  bind(message: { portal: string; statement: string; values: (string | null)[] }): void
+  bind(message: { portal: string; statement: string; values: readonly (string | null)[] }): void
   describe(message: { type: 'P'; name: string }): void
   execute(message: { portal: string; rows: number }): void
   sync(): void
@@ -87,17 +88,24 @@ class Call<R extends unknown[]> implements pg.Submittable {
 
   submit(connection: pg.Connection): void {
     const wire = connection as unknown as Wire
-    const { name, text } = this
+    const { name } = this
     const values = this.#values.map(toParameter)
     this.#wire = wire
     this.#parsers = columns.get(wire)?.get(name)
+    if (!this.#parsers) this.#introduce(wire, values)
+    else if (wire.stream.writable) wire.stream.write(callMessage(name, values)) // otherwise the driver is about to say that the connection is gone
+  }
+
+  /** The first time on a connection: by the driver's own messages, for it takes notes. */
+  #introduce(wire: Wire, values: readonly (string | null)[]): void {
+    const { name, text } = this
     wire.stream.cork()
     if (wire.parsedStatements[name] === undefined && wire.submittedNamedStatements[name] === undefined) {
       wire.parse({ name, text })
       wire.submittedNamedStatements[name] = text
     }
     wire.bind({ portal: '', statement: name, values })
-    if (!this.#parsers) wire.describe({ type: 'P', name: '' })
+    wire.describe({ type: 'P', name: '' })
     wire.execute({ portal: '', rows: 0 })
     wire.sync()
     wire.stream.uncork()
