@@ -43,8 +43,8 @@ export default defineConfig({
     reporters: ['default', 'json'],
     outputFile: { json: '.reports/vitest.json' },
     sequence: { shuffle: true, sequencer: FileOrder },
-    // On two cores Vitest would run one file at a time, and most files wait: for leases, for processes, for PostgreSQL.
-    maxWorkers: 2,
+    // On two cores Vitest would run one file at a time, and most files wait: for leases, for processes, for PostgreSQL. Three take a fifth less time than two.
+    maxWorkers: 3,
     projects: [
       {
         ...source,

@@ -1,5 +1,5 @@
 /**
- * In which order test files run: by chance, but such that two workers end at the same time.
+ * In which order test files run: by chance, but such that workers end at about the same time.
  *
  * First come those that start processes, because the longest are among them; guarantees alternate with the others, so that two of them
  * seldom share the machine. Then everything else.

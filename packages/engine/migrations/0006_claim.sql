@@ -17,8 +17,12 @@ declare
   owned boolean;
   at timestamptz := sluice.now();
   stamp bigint := date_part('epoch', at) * 1000000;
-  at_parcel bigint;      -- the rank of the next parcel,
-  at_entry bigint := since;      -- and of the next entry
+  -- The place in the order, (rank, id), of the next parcel and of the next entry. Both may have the same: the entry of a job that left its parcel goes before what the parcel still has.
+  parcel_rank bigint;
+  parcel_id bigint;
+  entry_rank bigint := since;
+  entry_id bigint := 0;
+  the_end constant bigint := 9223372036854775807;
   packed boolean;
   wanted integer := slots;
   got integer;
@@ -28,14 +32,17 @@ begin
   -- The rescuer deletes the row of a dead process together with its claims: whoever holds the row cannot be rescued in between, and whoever finds
   -- it gone claims nothing.
   select unknown_kinds || array(select p.name from sluice.pause p where p.scope = 'kind'), exists (select from sluice.pause p where p.scope = 'pool' and p.name = in_pool),
-         exists (select from sluice.owner), (select p.rank from sluice.parcel p where p.pool = in_pool and p.rank >= since and p.next <= p.last and p.kind <> all(unknown_kinds) order by p.rank, p.id limit 1)
-  into skip, closed, owned, at_parcel
+         exists (select from sluice.owner), p.rank, p.first
+  into skip, closed, owned, parcel_rank, parcel_id
   from sluice.worker w
+  left join lateral (
+    select p.rank, p.first from sluice.parcel p
+    where p.pool = in_pool and p.rank >= since and p.next <= p.last and p.kind <> all(unknown_kinds) order by p.rank, p.id limit 1) p on true
   where w.id = in_worker
   for key share of w;
   if closed is not false then return; end if;
   if owned then perform sluice.move_owned(in_pool, since); end if;
-  packed := at_parcel is not null;
+  packed := parcel_rank is not null;
   -- Entries up to the next parcel, parcels up to the next entry, and so on; almost always one of the two is all there is.
   loop
     return query
@@ -48,7 +55,7 @@ begin
     where j.id = any(array(
       select r.id
       from sluice.job r
-      where r.shelf is null and r.parcel is null and sluice.queue_of(r.pool, r.lane) = sluice.queue_of(in_pool, '') and r.rank between at_entry and coalesce(at_parcel, 9223372036854775807)
+      where r.shelf is null and r.parcel is null and sluice.queue_of(r.pool, r.lane) = sluice.queue_of(in_pool, '') and (r.rank, r.id) >= (entry_rank, entry_id) and (r.rank, r.id) <= (coalesce(parcel_rank, the_end), coalesce(parcel_id, the_end))
         and r.worker is null and r.pool = in_pool and r.lane = '' and r.crashes < 2 and r.kind <> all(skip)
         and (r.owner is null or not exists (select from sluice.owner o where o.name = r.owner))
       order by r.rank, r.id
@@ -56,19 +63,25 @@ begin
       for update skip locked))
     returning j.id, j.fence, j.kind, j.payload::text, j.attempt, j.max_attempts, j.crashes, j.rank, j.owner, j.root,
               date_part('epoch', j.created_at) * 1000, j.run, j.event, j.priority, j.trace;
-    exit when at_parcel is null;
+    exit when parcel_rank is null;
     get diagnostics got = row_count;
     wanted := wanted - got;
     exit when wanted <= 0;
-    at_entry := (select r.rank from sluice.job r
-              where r.shelf is null and r.parcel is null and sluice.queue_of(r.pool, r.lane) = sluice.queue_of(in_pool, '') and r.rank > at_parcel and r.worker is null and r.pool = in_pool
-                and r.lane = '' and r.crashes < 2 and r.kind <> all(skip)
-              order by r.rank, r.id limit 1);
-    return query select * from sluice.claim_parcels(in_pool, in_worker, wanted, at_parcel, coalesce(at_entry, 9223372036854775807), skip, at);
+    select r.rank, r.id into entry_rank, entry_id
+    from sluice.job r
+    where r.shelf is null and r.parcel is null and sluice.queue_of(r.pool, r.lane) = sluice.queue_of(in_pool, '') and (r.rank, r.id) > (parcel_rank, parcel_id) and r.worker is null
+      and r.pool = in_pool and r.lane = '' and r.crashes < 2 and r.kind <> all(skip)
+    order by r.rank, r.id
+    limit 1;
+    return query select * from sluice.claim_parcels(in_pool, in_worker, wanted, parcel_rank, coalesce(entry_rank, the_end), coalesce(entry_id, the_end), skip, at);
     get diagnostics got = row_count;
     wanted := wanted - got;
-    exit when at_entry is null or wanted <= 0;
-    at_parcel := (select p.rank from sluice.parcel p where p.pool = in_pool and p.rank > at_entry and p.next <= p.last and p.kind <> all(skip) order by p.rank, p.id limit 1);
+    exit when entry_rank is null or wanted <= 0;
+    select p.rank, p.first into parcel_rank, parcel_id
+    from sluice.parcel p
+    where p.pool = in_pool and p.rank >= entry_rank and (p.rank, p.first) >= (entry_rank, entry_id) and p.next <= p.last and p.kind <> all(skip)
+    order by p.rank, p.id
+    limit 1;
   end loop;
   if packed then perform sluice.clear_parcels(in_pool, since); end if;
 end $$;

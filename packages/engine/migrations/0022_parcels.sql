@@ -2,9 +2,9 @@
 -- claim; whoever comes back in any other way has an entry of its own, and the check of sluice.job holds that. So what waits in a parcel only grows less, and nobody needs a lock to look:
 -- a look that is too old finds more than there is, never less.
 
--- What a claim takes of the parcels from rank `low` to rank `high`; the caller pins the planner. What somebody else is just claiming is passed by and stays in its parcel: until he commits
+-- What a claim takes of the parcels from rank `low` on, up to the entry at (`high`, `before`); the caller pins the planner. What somebody else is just claiming is passed by and stays in its parcel: until he commits
 -- it is seen as waiting.
-create function sluice.claim_parcels(in_pool text, in_worker bigint, slots integer, low bigint, high bigint, skip text[], at timestamptz)
+create function sluice.claim_parcels(in_pool text, in_worker bigint, slots integer, low bigint, high bigint, before bigint, skip text[], at timestamptz)
 returns table (id bigint, fence bigint, kind text, payload text, attempt smallint, max_attempts smallint, crashes smallint, rank bigint,
                owner text, root bigint, created_ms double precision, run bigint, event bigint, priority smallint, trace text)
 language plpgsql
@@ -18,7 +18,8 @@ begin
   select array_agg(x.id), max(x.rank) into ids, until
   from (select m.id, p.rank
         from (select p.id, p.rank, p.next, p.last from sluice.parcel p
-              where p.pool = in_pool and p.rank between low and high and p.next <= p.last and p.kind <> all(skip) order by p.rank, p.id offset 0) p
+              where p.pool = in_pool and p.rank between low and high and (p.rank, p.first) < (high, before) and p.next <= p.last and p.kind <> all(skip)
+              order by p.rank, p.id offset 0) p
         cross join lateral (
           select j.id from sluice.job j
           where j.id between p.next and p.last and j.parcel = p.id and j.worker is null

@@ -70,6 +70,37 @@ test('[E-03] parcels and single jobs are claimed in the order in which they came
   expect(got).toEqual([1_000, ...numbers(0, 82)])
 })
 
+test('[E-03] what became ready in the same millisecond is claimed in the order of its ids, in parcels or not', async ({
+  engines,
+  client,
+}) => {
+  const engine = engines({ kinds: [job] })
+  for (const [from, size] of [
+    [0, 1],
+    [1, 20],
+    [21, 20],
+    [41, 1],
+    [42, 1],
+    [43, 16],
+    [59, 1],
+  ] as const)
+    await engine.enqueueMany(jobs(from, size))
+  // The first of each parcel has left it, and stands where that begins.
+  const leave = `update sluice.job j set parcel = null from sluice.parcel p where j.id = p.first`
+  for (const slots of [1, 5, 19, 30, 100]) {
+    await client.query('update sluice.job set rank = 1, worker = null, fence = 0')
+    if (slots === 30) await client.query(leave)
+    await client.query('update sluice.parcel set rank = 1, next = first')
+    const got: number[] = []
+    while (got.length < 60) {
+      const some = await claim(client, slots)
+      expect(some).toHaveLength(Math.min(slots, 60 - got.length))
+      got.push(...some)
+    }
+    expect(got).toEqual(numbers(0, 60))
+  }
+})
+
 test('[E-03] [E-24] whatever happens to jobs in parcels, claims get what is ready, in order, and nothing is left behind', async ({
   engines,
   client,
