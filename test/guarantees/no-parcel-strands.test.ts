@@ -65,8 +65,7 @@ test('[E-02] [E-07] [E-24] with every window between look and claim forced open,
   const over = (): boolean => {
     const lastedMs = performance.now() - beganMs
     return (
-      lastedMs > chaosMsMax ||
-      (lastedMs > chaosMs && committed.length > jobsMin && ends.kills >= killsMin && shared > sharedMin)
+      lastedMs > chaosMsMax || (lastedMs > chaosMs && committed.length > jobsMin && ends.kills >= killsMin && shared > sharedMin)
     )
   }
   await Promise.all([
