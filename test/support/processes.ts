@@ -78,7 +78,7 @@ export async function endHolder(
   return holder
 }
 
-/** Kills one while it holds jobs, then lets one leave in order, and so on; each has a successor. */
+/** Kills one while it holds jobs, then lets one leave in order, and so on; each has a successor, and none goes before that works, or a busy machine would have one at work instead of all. */
 export async function endWorkers(
   client: pg.Client,
   workers: Program[],
@@ -93,7 +93,9 @@ export async function endWorkers(
     const one = kill ? await endHolder(client, shuffled) : (shuffled[0] as Program)
     if (!kill) one.signal('SIGTERM')
     ends[kill ? 'kills' : 'leaves']++
-    workers[workers.indexOf(one)] = start()
+    const successor = start()
+    workers[workers.indexOf(one)] = successor
+    await successor.hears('worker')
   }
 }
 
