@@ -16,7 +16,7 @@ import { drained } from '../support/tally.ts'
 
 /** How long it goes on at least, and until what it is about has happened often enough. */
 const chaosMs = 12_000
-const chaosMsMax = 45_000
+const chaosMsMax = 90_000
 const [jobsMin, killsMin, sharedMin] = [1_000, 5, 20]
 /** So few that a process takes a part of most parcels. */
 const pools = { light: { core: 6, max: 8 } }
