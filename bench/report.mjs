@@ -1,11 +1,13 @@
 /**
- * Writes the figures of the saved runs into `results/README.md`: `node bench/report.mjs`.
+ * Writes the figures of the saved runs into `results/README.md`, and the comparison into the README: `node bench/report.mjs`.
+ * With `--check` it writes nothing and says which page shows others.
  *
  * A run is saved by `npm run bench -- NAME --json > bench/results/NAME.jsonl`. The text around the figures is kept.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
-const page = new URL('results/README.md', import.meta.url)
 const [open, close] = ['<!-- figures -->', '<!-- end of figures -->']
 
 /** Bench → what the table shows, and the bars that its summary is held to. */
@@ -91,20 +93,68 @@ const chapters = {
   },
 }
 
-const text = readFileSync(page, 'utf8')
-const figures = Object.entries(chapters).flatMap(([name, chapter]) => chapterOf(name, chapter))
-writeFileSync(
-  page,
-  `${text.slice(0, text.indexOf(open) + open.length)}\n\n${figures.join('\n')}\n${text.slice(text.indexOf(close))}`,
-)
+/** What the README compares: bench, figure, and who did it how (`manner`, where a bench has two). The best of a peer's settings is shown. */
+const comparison = [
+  { title: 'drain, jobs/s', bench: 'drain', figure: 'jobsPerSecond' },
+  { title: 'bulk enqueue, jobs/s', bench: 'enqueue', figure: 'jobsPerSecond', manner: ', bulk' },
+  { title: '64 single enqueues at once, jobs/s', bench: 'enqueue', figure: 'jobsPerSecond', manner: ', single' },
+  { title: 'start on an idle worker elsewhere, p50 ms', bench: 'latency', figure: 'p50Ms', least: true },
+  { title: 'delayed jobs late by, p95 ms', bench: 'delayed', figure: 'p95LatenessMs', least: true },
+]
+const peers = {
+  'graphile-worker': 'graphile-worker',
+  'pg-boss': 'pg-boss',
+  'bullmq-redis': 'BullMQ on Redis',
+  'bullmq-postgres': 'BullMQ on Postgres',
+}
 
-function chapterOf(name, { figure, second, unit, bars, beside }) {
+const pages = [
+  ['results/README.md', Object.entries(chapters).flatMap(([name, chapter]) => chapterOf(name, chapter))],
+  ['../README.md', comparisonTable()],
+]
+for (const [path, lines] of pages) {
+  const page = new URL(path, import.meta.url)
+  const text = readFileSync(page, 'utf8')
+  const written = `${text.slice(0, text.indexOf(open) + open.length)}\n\n${lines.join('\n')}\n${text.slice(text.indexOf(close))}`
+  if (written === text) continue
+  if (process.argv.includes('--check')) {
+    console.error(`${relative('.', fileURLToPath(page))} does not show the saved runs: node bench/report.mjs`)
+    process.exitCode = 1
+  } else writeFileSync(page, written)
+}
+
+function comparisonTable() {
+  const rows = comparison.map(({ title, bench, figure, manner = '', least = false }) => {
+    const byContender = groupBy(linesOf(bench).filter((line) => typeof line[figure] === 'number'))
+    const medianOf = (contender) =>
+      byContender.has(contender) ? [median(byContender.get(contender).map((line) => line[figure]))] : []
+    const best = Object.keys(peers).map((peer) => {
+      const settings = ['tuned', 'default'].flatMap((setting) => medianOf(`${peer} ${setting}${manner}`))
+      return least ? Math.min(...settings) : Math.max(...settings)
+    })
+    const cells = [...medianOf(`sluice tuned${manner}`), ...best].map((value) => show(value, 3))
+    return `| ${title} | ${cells.join(' | ')} |`
+  })
+  return [
+    `| | Sluice | ${Object.values(peers).join(' | ')} |`,
+    `|---|${'---|'.repeat(Object.keys(peers).length + 1)}`,
+    ...rows,
+    '',
+  ]
+}
+
+function linesOf(name) {
   const file = new URL(`results/${name}.jsonl`, import.meta.url)
   if (!existsSync(file)) return []
-  const lines = readFileSync(file, 'utf8')
+  return readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('{')) // npm writes what it runs above
     .map((line) => JSON.parse(line))
+}
+
+function chapterOf(name, { figure, second, unit, bars, beside }) {
+  const lines = linesOf(name)
+  if (lines.length === 0) return []
   const summary = lines.find((line) => line.summary)
   const columns = [figure, ...(second ? [second] : [])]
   const heading = `## ${name}`
@@ -135,12 +185,17 @@ function groupBy(lines) {
   return groups
 }
 
+function median(values) {
+  const sorted = values.toSorted((a, b) => a - b)
+  return (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2
+}
+
 function spread(values) {
   const sorted = values.toSorted((a, b) => a - b)
-  const middle = (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2
+  const middle = median(values)
   return sorted.length === 1 ? show(middle) : `**${show(middle)}** (${show(sorted[0])} … ${show(sorted.at(-1))})`
 }
 
-function show(value) {
-  return typeof value === 'number' ? Number(value.toPrecision(4)).toLocaleString('en') : String(value)
+function show(value, digits = 4) {
+  return typeof value === 'number' ? Number(value.toPrecision(digits)).toLocaleString('en') : String(value)
 }
