@@ -215,12 +215,27 @@ const options: [mistake: string, options: Partial<EngineOptions>, code: ErrorCod
   ['a log that leaves out errors', { log: { info() {}, warn() {} } as never }, 'INVALID_OPTION', /log/],
   ['a clock that is a number', { clock: 5 as never }, 'INVALID_OPTION', /clock/],
   ['a name with a NUL character', { name: 'a\0' }, 'INVALID_OPTION', /name.*NUL/],
+  ['a pool with a NUL character', { pools: { 'nu\0l': { core: 1, max: 1 } } }, 'INVALID_OPTION', /pools\.nu\\u0000l: .*NUL/],
+  ['a pool with half of a surrogate pair', { pools: { '\ud800': { core: 1, max: 1 } } }, 'INVALID_OPTION', /pools.*surrogate/],
+  ['a lane with a NUL character', { lanes: { 'nu\0l': { cap: 1 } } }, 'INVALID_OPTION', /lanes\.nu\\u0000l: .*NUL/],
+  ['a lane without a name', { lanes: { '': { cap: 1 } } }, 'INVALID_OPTION', /lanes\.: is empty/],
 ]
 
 test.for(options)('an engine is refused for %s', async ([_mistake, wrong, code, names], { database }) => {
   const error = await refusal(() => createEngine({ database: database.url, ...wrong }))
   expect(error.code).toBe(code)
   expect(error.message).toMatch(names)
+})
+
+test.for([
+  ['pool', 'a\0'],
+  ['pool', '\ud800'],
+  ['lane', 'a\0'],
+  ['lane', '\ud800'],
+] as const)('a kind is refused for a %s that PostgreSQL cannot store: %j', async ([field, name]) => {
+  const error = await refusal(() => defineKind('odd', { [field]: name, run: () => {} }))
+  expect(error.code).toBe('INVALID_OPTION')
+  expect(error.message).toMatch(new RegExp(`odd\\.${field}: .*NUL character or half of a surrogate pair; remove it`))
 })
 
 const elsewhere = z.object({ n: z.number().refine(async () => true) })
@@ -248,6 +263,15 @@ const deeds: [mistake: string, act: (engine: Engine) => Promise<unknown>, names:
   ['a pause of an empty name', (engine) => engine.pause({ scope: 'owner', name: '' }), /name: is missing/],
   ['a reason that is an object', (engine) => engine.pause({ scope: 'pool', name: 'light' }, {} as never), /reason: is a text/],
   ['a reason with a NUL character', (engine) => engine.cancel(1, { reason: 'a\0' }), /reason.*NUL/],
+  ['an owner with half of a surrogate pair', (engine) => engine.owners.set('a\ud800', { cap: 1 }), /owner: .*surrogate/],
+  ['a lane with half of a surrogate pair', (engine) => engine.lanes.set('a\ud800', { cap: 1 }), /lane: .*surrogate/],
+  ['a lane without a name', (engine) => engine.lanes.set('', { cap: 1 }), /lane: is empty/],
+  [
+    'a search for half of a surrogate pair',
+    (engine) => engine.inspect.search({ payload: { a: '\ud800' } }),
+    /payload: .*surrogate/,
+  ],
+  ['a list of a kind with half of a surrogate pair', (engine) => engine.inspect.jobs({ kind: '\ud800' }), /kind: .*surrogate/],
   ['the id of a run that is a text', (engine) => engine.runs.cancel('x' as never), /id of a run/],
   ['the id of an event that is a text', (engine) => engine.events.find('x' as never), /id of an event/],
   ['a transaction without a function', (engine) => engine.transaction(undefined as never), /transaction: takes a function/],

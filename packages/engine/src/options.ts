@@ -17,7 +17,7 @@ import type { Observer } from './support/fact.ts'
 import { noProbe, type Probe } from './support/fail-point.ts'
 import { checkFields } from './support/issue.ts'
 import { type Log, standardErrorLog } from './support/log.ts'
-import { isStorable, unstorable } from './support/text.ts'
+import { nameField } from './support/text.ts'
 
 export interface PoolSize {
   /** Jobs that run at once … */
@@ -167,14 +167,14 @@ const schema = z.strictObject({
     )
     .optional(),
   secrets: z.custom<KeyRing>((ring) => ring instanceof KeyRing, 'is no key ring; make it with KeyRing.fromEnvOrFile').optional(),
-  pools: z.record(z.string().min(1).max(200), poolSchema).optional(),
+  pools: z.record(nameField, poolSchema).optional(),
   keepDays: z.int().min(1).max(3_650).optional(),
   crashesMax: z.int().min(3, 'must be 3 or more: two deaths make a suspect, the third one alone convicts').max(100).optional(),
   payloadBytesMax: z.int().min(1_000).max(100_000_000).optional(),
   poolMax: z.int().min(2).max(1_000).optional(),
   lead: z.boolean().optional(),
   migrates: z.boolean().optional(),
-  name: z.string().min(1).max(200).refine(isStorable, unstorable).optional(),
+  name: nameField.optional(),
   observe: z
     .custom<Observer>((observe) => typeof observe === 'function', 'is no function; it is called with each fact')
     .optional(),

@@ -5,12 +5,12 @@
  * `done({ publish })`. Kinds subscribe with `on: [studyClosed]` and get its payload as their own.
  */
 import { z } from 'zod'
-import { encodePayload, ownerName } from '../job/request.ts'
+import { encodePayload } from '../job/request.ts'
 import { SluiceError } from '../support/errors.ts'
 import { checkFields } from '../support/issue.ts'
 import { checkOptions } from '../support/options.ts'
 import { parsePayload } from '../support/parse-payload.ts'
-import { isStorable } from '../support/text.ts'
+import { isStorable, nameField } from '../support/text.ts'
 
 export interface EventDefinition<Schema extends z.ZodType> {
   /** Checked when the event is published; each subscriber checks it by its own schema as well. */
@@ -55,7 +55,7 @@ export interface EncodedEvent {
   readonly row: string
 }
 
-const optionsSchema = z.strictObject({ owner: ownerName.optional() })
+const optionsSchema = z.strictObject({ owner: nameField.optional() })
 const reserved = new Set(['run.completed', 'run.failed', 'run.canceled'])
 
 export function defineEvent<Schema extends z.ZodType = z.ZodObject>(

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { type JobState, moves } from '../job/lifecycle.ts'
 import { SluiceError } from '../support/errors.ts'
 import { checkFields } from '../support/issue.ts'
+import { isStorableJson, unstorable } from '../support/text.ts'
 import { nameText, rowId } from './page.ts'
 
 export interface JobFilter {
@@ -56,8 +57,7 @@ export function encodeFilter(filter: JobFilter): EncodedFilter {
 
 export function encodeSearch(search: JobSearch): EncodedFilter {
   const { state: states, payload, ...rest } = checkFields(z.strictObject({ ...fields, payload: z.json() }), search)
-  if (JSON.stringify(payload).includes('\\u0000'))
-    throw new SluiceError('INVALID_OPTION', { field: 'payload', problem: 'no stored payload has a NUL in it' })
+  if (!isStorableJson(JSON.stringify(payload))) throw new SluiceError('INVALID_OPTION', { field: 'payload', problem: unstorable })
   return { ...withStates(rest, states), payload }
 }
 

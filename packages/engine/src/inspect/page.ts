@@ -7,6 +7,7 @@
 import { z } from 'zod'
 import { SluiceError } from '../support/errors.ts'
 import { checkFields } from '../support/issue.ts'
+import { isStorable, unstorable } from '../support/text.ts'
 
 export interface Page {
   /** `next` of the page before. */
@@ -66,9 +67,6 @@ function parse(text: string): unknown {
 }
 
 export const idPlace = z.int().min(1)
-/** Names are stored without NUL, and PostgreSQL takes none. */
-export const nameText = z
-  .string()
-  .max(500)
-  .regex(/^[^\0]*$/, 'has a NUL in it')
+/** What could not be stored is no name of anything, and PostgreSQL does not take it. */
+export const nameText = z.string().max(500).refine(isStorable, unstorable)
 export const rowId = z.int().min(1)

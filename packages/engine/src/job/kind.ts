@@ -9,6 +9,7 @@ import { type Duration, durationField, toMs } from '../support/duration.ts'
 import { SluiceError } from '../support/errors.ts'
 import { checkFields } from '../support/issue.ts'
 import { parsePayload } from '../support/parse-payload.ts'
+import { nameField } from '../support/text.ts'
 import type { JobContext } from './context.ts'
 import type { Outcome } from './outcome.ts'
 import {
@@ -88,7 +89,7 @@ export type GivenServices<Services> = object extends Services ? { services?: Ser
 
 const definitionSchema = z.strictObject({
   payload: z.custom<z.ZodType>((schema) => schema instanceof z.ZodType, 'is no zod schema').optional(),
-  pool: z.string().min(1).max(200).default('light'),
+  pool: nameField.default('light'),
   priority: z.int().min(-1000).max(1000).default(0),
   retry: z.custom<RetryPolicy>(isRetryPolicy, 'is no policy; use exponential(), delays() or once').optional(),
   timeout: durationField.default('10m'),

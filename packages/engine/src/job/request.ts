@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { type Duration, durationField, toMs } from '../support/duration.ts'
 import { SluiceError } from '../support/errors.ts'
 import { checkFields } from '../support/issue.ts'
-import { isStorable, unstorable } from '../support/text.ts'
+import { isStorable, isStorableJson, nameField, unstorable } from '../support/text.ts'
 import { traceparentPattern } from '../support/trace.ts'
 
 export const dedupeModes = ['keep', 'replace', 'debounce', 'again', 'once'] as const
@@ -83,9 +83,7 @@ export interface EncodedRequest {
   readonly trace: string | undefined
 }
 
-const name = z.string().min(1).max(200)
-export const ownerName = name.refine(isStorable, unstorable)
-export const laneName = name.refine((lane) => !/^(owner|kind):/.test(lane), 'begins with owner: or kind:, which are ours')
+export const laneName = nameField.refine((lane) => !/^(owner|kind):/.test(lane), 'begins with owner: or kind:, which are ours')
 /** Four digits of a year: what JSON, PostgreSQL and people all read the same way. */
 const lastMs = Date.UTC(9999, 11, 31)
 const isUsableDate = (given: unknown): boolean => given instanceof Date && given.getTime() >= 0 && given.getTime() <= lastMs
@@ -95,20 +93,17 @@ const optionsSchema = z.strictObject({
     .optional(),
   delay: durationField.optional(),
   priority: z.int().min(-1000).max(1000).optional(),
-  owner: name.optional(),
-  key: z.string().min(1).max(512).optional(),
+  owner: nameField.optional(),
+  key: z.string().min(1).max(512).refine(isStorable, unstorable).optional(),
   dedupe: z.enum([...dedupeModes, 'none']).optional(),
   uniqueFor: durationField.optional(),
   debounceMax: durationField.optional(),
-  pool: name.optional(),
+  pool: nameField.optional(),
   attempts: z.int().min(1).max(1000).optional(),
   lane: laneName.optional(),
   cost: z.int().min(1).max(30_000).optional(),
   trace: z.string().regex(traceparentPattern, 'is no W3C traceparent; give the header as it came, or leave it out').optional(),
 })
-
-// In JSON text a character that PostgreSQL refuses stands as an escape that is not itself escaped.
-const unstorableEscape = /(?<!\\)(?:\\\\)*\\u(?:0000|[dD][89a-fA-F])/
 
 export function encodeRequest(request: JobRequest, limits: { payloadBytesMax: number }, origins?: Origins): EncodedRequest {
   const kind = kindOf(request)
@@ -192,7 +187,7 @@ export function encodePayload(kind: string, payload: unknown, bytesMax: number):
   // A character takes at most three bytes here, so short texts need no counting.
   const bytes = json.length * 3 <= bytesMax ? 0 : Buffer.byteLength(json)
   if (bytes > bytesMax) throw new SluiceError('PAYLOAD_TOO_LARGE', { kind, bytes, limit: bytesMax })
-  if (json.includes('\\u') && unstorableEscape.test(json))
+  if (!isStorableJson(json))
     throw new SluiceError('PAYLOAD_NOT_STORABLE', {
       kind,
       reason: `it ${unstorable}`,
@@ -218,8 +213,6 @@ function encodeOptions(options: JobOptions): string {
   const { runAt, delay, priority, owner, key, dedupe, uniqueFor, debounceMax, pool, attempts, lane, cost } = options
   if (runAt && delay !== undefined)
     throw new SluiceError('INVALID_OPTION', { field: 'delay', problem: 'give either runAt or delay, not both' })
-  for (const [field, text] of Object.entries({ owner, key, pool, lane }))
-    if (text !== undefined && !isStorable(text)) throw new SluiceError('INVALID_OPTION', { field, problem: unstorable })
   const row = {
     run_at: runAt?.toISOString(),
     delay_ms: delay === undefined ? undefined : toMs(delay, 'delay'),

@@ -3,11 +3,12 @@
  * obeys it from the moment it commits.
  */
 import sql, { empty, type Sql } from 'sql-template-tag'
-import { z } from 'zod'
 import { type Executor } from '../postgres/client.ts'
 import { type Clock } from '../support/clock.ts'
 import { SluiceError } from '../support/errors.ts'
 import type { Observer } from '../support/fact.ts'
+import { checkFields } from '../support/issue.ts'
+import { nameField } from '../support/text.ts'
 import { type BudgetReport, checkReport } from './budget-report.ts'
 import { changeLane, syncLane } from './change.ts'
 import { encodeLimits, type LaneLimits } from './limits.ts'
@@ -103,11 +104,8 @@ export class Lanes {
   }
 }
 
-const nameSchema = z.string().min(1).max(200)
-
 export function checkName(field: string, name: string): void {
-  if (!nameSchema.safeParse(name).success || name.includes('\0'))
-    throw new SluiceError('INVALID_OPTION', { field, problem: 'a name has 1 to 200 characters' })
+  checkFields(nameField, name, field)
 }
 
 const aYearMs = 366 * 86_400_000

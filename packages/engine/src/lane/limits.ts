@@ -4,6 +4,7 @@
 import { z } from 'zod'
 import { type Duration, durationField, toMs } from '../support/duration.ts'
 import { checkFields } from '../support/issue.ts'
+import { nameField } from '../support/text.ts'
 
 export interface LaneLimits {
   /** Jobs that run at once. Default: no limit but the pools'. */
@@ -34,6 +35,7 @@ const limitsSchema = z.strictObject({
 
 /** The row of a class: everything is said. */
 export function encodeClass(pattern: string, limits: LaneLimits): object {
+  checkFields(nameField, pattern, 'lanes', pattern)
   return {
     pattern,
     cap: null,

@@ -39,9 +39,12 @@ export function checkFields<Schema extends z.ZodType>(
   if (checked.success) return checked.data
   const issue = checked.error.issues[0] as z.core.$ZodIssue
   const stranger = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
-  const field = [...of, ...issue.path, ...stranger].map(String).join('.') || 'options'
+  const field = [...of, ...issue.path, ...stranger].map(escaped).join('.') || 'options'
   throw new SluiceError('INVALID_OPTION', { field, problem: problemIn(schema, issue) })
 }
+
+/** A name with characters that nobody can see is told with their escapes. */
+const escaped = (part: PropertyKey): string => JSON.stringify(String(part)).slice(1, -1)
 
 function problemIn(schema: z.ZodType, issue: z.core.$ZodIssue): string {
   if (issue.code !== 'unrecognized_keys') return describeIssue(issue as never)
@@ -76,6 +79,8 @@ export function describeIssue({ code, message = '', ...parts }: Issue): string {
       return `must be a multiple of ${String(parts['divisor'])}`
     case 'invalid_format':
       return wrongForm(parts)
+    case 'invalid_key':
+      return branches({ errors: [parts['issues']] })
     case 'invalid_union':
       return `fits none of its forms: ${branches(parts)}`
     default:
