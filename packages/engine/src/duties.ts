@@ -148,7 +148,7 @@ export class Duties {
       worker: this.#worker.id || undefined,
       leads: this.#leader.term !== undefined,
       wakeUps: this.#listener.hears ? 'notifications' : 'heartbeat',
-      running: [...this.#worker.pools.values()].reduce((sum, pool) => sum + pool.running, 0),
+      running: this.#worker.running,
       dispatch: this.#dispatcher.status,
     }
   }

@@ -9,7 +9,7 @@ import { encodePayload } from '../job/request.ts'
 import { SluiceError } from '../support/errors.ts'
 import { checkFields } from '../support/issue.ts'
 import { checkOptions } from '../support/options.ts'
-import { parsePayload } from '../support/parse-payload.ts'
+import { isNoSchema, parsePayload } from '../support/parse-payload.ts'
 import { isStorable, nameField } from '../support/text.ts'
 
 export interface EventDefinition<Schema extends z.ZodType> {
@@ -79,8 +79,7 @@ export function makeEvent<Schema extends z.ZodType>(name: string, definition: Ev
     })
   checkOptions(name, definition, ['payload'])
   const schema = definition.payload ?? z.looseObject({})
-  if (!(schema instanceof z.ZodType))
-    throw new SluiceError('INVALID_OPTION', { field: `${name}.payload`, problem: 'is no zod schema' })
+  if (!(schema instanceof z.ZodType)) throw new SluiceError('INVALID_OPTION', { field: `${name}.payload`, problem: isNoSchema })
   const check = (payload: unknown): void => void parsePayload(name, schema, payload)
   const request = (payload: z.input<Schema>, options?: EventOptions): EventRequest => ({
     event,

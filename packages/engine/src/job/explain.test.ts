@@ -47,7 +47,7 @@ const lane: LaneAround = {
   cost: 1,
 }
 const owner: OwnerAround = { heldBy: null, name: 'ann', paused: null, holdUntil: null, cap: null, inFlight: 1 }
-const free = { name: 'host:1', knowsKind: true, max: 10, running: 3 }
+const free = { name: 'host:1', knowsKind: true, max: 10, running: 3, alone: null }
 const quiet: Surroundings = {
   now,
   leaderUntil: later,
@@ -93,7 +93,13 @@ test.each<[Explanation['reason'], Partial<Job>, Partial<Surroundings>, RegExp]>(
     /lost; and no process leads\. Start/,
   ],
   ['stopping', { state: 'running', worker: 7, cancelRequestedAt: now }, {}, /asked to stop/],
-  ['not before', { state: 'scheduled', runAt: later }, {}, /2030-01-01T14:02/],
+  ['not before', { state: 'scheduled', runAt: later }, {}, /2030-01-01T14:02:00.000Z\.$/],
+  [
+    'not before',
+    { state: 'scheduled', runAt: later, attempt: 1, error: { message: 'smtp down' } },
+    {},
+    /14:02:00.000Z\. Attempt 1 of 5 ended with: smtp down\.$/,
+  ],
   [
     'not before',
     { state: 'scheduled', runAt: later },
@@ -113,6 +119,24 @@ test.each<[Explanation['reason'], Partial<Job>, Partial<Surroundings>, RegExp]>(
   ['no worker for this pool', {}, { workers: [] }, /serves the pool light\. Start/],
   ['no worker knows this kind', {}, { workers: [{ ...free, knowsKind: false }] }, /defines the kind mail\. Start/],
   ['runs alone next', { crashes: 2 }, {}, /in 2 processes that died/],
+  [
+    'another runs alone',
+    {},
+    { workers: [{ ...free, alone: 7 }] },
+    /^The one process that could run it runs nothing beside job 7/,
+  ],
+  [
+    'another runs alone',
+    {},
+    {
+      workers: [
+        { ...free, alone: 7 },
+        { ...free, alone: 8 },
+      ],
+    },
+    /^All 2 processes that could run it run nothing beside job 7/,
+  ],
+  ['next in line', {}, { workers: [{ ...free, alone: 7 }, free] }, /starts within moments/],
   ['pool full', {}, { workers: [{ ...free, running: 10 }], ahead: 4 }, /All slots of the pool light are taken.*4 jobs go first/],
   ['pool full', {}, { workers: [{ ...free, running: 10 }], ahead: 1 }, /1 job goes first/],
   [

@@ -7,6 +7,7 @@ import { explainHeld, explainLane } from './explain-lane.ts'
 import type { Explanation, Surroundings } from './explanation.ts'
 import type { Job } from './job-store.ts'
 import { findJob } from './job-store.ts'
+import { suspectCrashes } from './lifecycle.ts'
 
 export const aheadMax = 1_000
 
@@ -38,7 +39,8 @@ async function look(on: Executor, job: Job): Promise<Surroundings> {
             from sluice.owner o where o.name = coalesce((select l.owner from sluice.lane l where l.key = ${job.lane}), ${job.owner})) as owner,
            coalesce((select jsonb_agg(jsonb_build_object(
                'name', w.name, 'knowsKind', ${job.kind} = any(w.kinds), 'max', w.pools -> ${job.pool} -> 'max',
-               'running', coalesce((w.running ->> ${job.pool})::int, 0)))
+               'running', coalesce((w.running ->> ${job.pool})::int, 0),
+               'alone', (select min(s.id) from sluice.job s where s.crashes >= ${suspectCrashes} and s.worker = w.id and s.id <> ${job.id})))
              from sluice.worker w
              where w.lease_until > sluice.now() and not w.stopping and w.pools ? ${job.pool}), '[]') as workers,
            (select count(*)::int
@@ -91,7 +93,11 @@ function explainScheduled(job: Job, around: Surroundings): Explanation {
   if (around.followsKey)
     return { reason: 'waiting for another job', text: 'It runs again after the job with the same key that runs now.' }
   if (job.runAt && job.runAt > around.now)
-    return { reason: 'not before', text: `It is not due before ${job.runAt.toISOString()}.`, until: job.runAt }
+    return {
+      reason: 'not before',
+      text: `It is not due before ${job.runAt.toISOString()}.${describeLast(job)}`,
+      until: job.runAt,
+    }
   if (around.leaderUntil <= around.now)
     return {
       reason: 'waiting for leader',
@@ -99,6 +105,11 @@ function explainScheduled(job: Job, around: Surroundings): Explanation {
     }
   if (around.heldBy) return explainHeld('The job', around.heldBy)
   return { reason: 'waiting for leader', text: 'It is due; the leader makes it ready within moments.' }
+}
+
+/** Why it waits to be tried again. */
+function describeLast({ attempt, maxAttempts, error }: Job): string {
+  return attempt > 0 && error ? ` Attempt ${attempt} of ${maxAttempts} ended with: ${sentence(error.message)}` : ''
 }
 
 function explainPause(scope: 'kind' | 'pool', name: string, pause: { reason: string | null } | null): Explanation {
@@ -130,10 +141,15 @@ function explainReady(job: Job, around: Surroundings): Explanation {
       reason: 'no worker knows this kind',
       text: `No live process defines the kind ${job.kind}. Start one that does; until then the job waits.`,
     }
-  if (job.crashes >= 2)
+  if (job.crashes >= suspectCrashes)
     return {
       reason: 'runs alone next',
       text: `It ran in ${job.crashes} processes that died, so it waits for one that runs nothing else.`,
+    }
+  if (able.every(({ alone }) => alone !== null))
+    return {
+      reason: 'another runs alone',
+      text: `${able.length === 1 ? 'The one process' : `All ${able.length} processes`} that could run it ${able.length === 1 ? 'runs' : 'run'} nothing beside job ${able[0]?.alone}, which was in processes that died; it goes on when that has ended.`,
     }
   const line = describeLine(around.ahead)
   if (able.every((worker) => worker.running >= worker.max))

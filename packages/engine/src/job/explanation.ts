@@ -21,6 +21,7 @@ export interface Explanation {
     | 'no worker for this pool'
     | 'no worker knows this kind'
     | 'runs alone next'
+    | 'another runs alone'
     | 'pool full'
     | 'next in line'
   /** One sentence for a person. */
@@ -41,8 +42,8 @@ export interface Surroundings {
   /** The lane it waits in, and its owner if that has limits. Nothing for the open lane. */
   readonly lane: LaneAround | null
   readonly owner: OwnerAround | null
-  /** Live processes that serve the job's pool. */
-  readonly workers: readonly { name: string; knowsKind: boolean; max: number; running: number }[]
+  /** Live processes that serve the job's pool. `alone` is a job that such a process runs by itself, because two others died of it. */
+  readonly workers: readonly { name: string; knowsKind: boolean; max: number; running: number; alone: number | null }[]
   /** Ready jobs of the pool that go first, counted up to `aheadMax`. */
   readonly ahead: number
 }

@@ -8,7 +8,7 @@ import type { AnyEvent } from '../event/event.ts'
 import { type Duration, durationField, toMs } from '../support/duration.ts'
 import { SluiceError } from '../support/errors.ts'
 import { checkFields } from '../support/issue.ts'
-import { parsePayload } from '../support/parse-payload.ts'
+import { isNoSchema, parsePayload } from '../support/parse-payload.ts'
 import { nameField } from '../support/text.ts'
 import type { JobContext } from './context.ts'
 import type { Outcome } from './outcome.ts'
@@ -88,7 +88,7 @@ type Asked<S> = 0 extends 1 & S ? unknown : S
 export type GivenServices<Services> = object extends Services ? { services?: Services } : { services: Services }
 
 const definitionSchema = z.strictObject({
-  payload: z.custom<z.ZodType>((schema) => schema instanceof z.ZodType, 'is no zod schema').optional(),
+  payload: z.custom<z.ZodType>((schema) => schema instanceof z.ZodType, isNoSchema).optional(),
   pool: nameField.default('light'),
   priority: z.int().min(-1000).max(1000).default(0),
   retry: z.custom<RetryPolicy>(isRetryPolicy, 'is no policy; use exponential(), delays() or once').optional(),

@@ -15,3 +15,6 @@ export const moves = {
   succeeded: [],
   canceled: [],
 } as const satisfies Record<JobState, readonly JobState[]>
+
+/** After so many dead processes a job runs alone; migrations/0006 knows the same number. */
+export const suspectCrashes = 2

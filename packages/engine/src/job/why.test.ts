@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import { eventually, test } from '../../../../test/support/database.ts'
 import { defineKind } from './kind.ts'
 import { fail } from './outcome.ts'
+import { delays } from './retry.ts'
 
 const mail = defineKind('mail', { run: () => {} })
 const one = { light: { core: 1, max: 1 } }
@@ -125,6 +126,48 @@ test('[E-26] runs alone next: processes died while they ran it', async ({ engine
   )
   await client.query('update sluice.job set crashes = 2')
   expect(await engine.why(id)).toMatchObject({ reason: 'runs alone next' })
+})
+
+test('[E-26] [E-08] another runs alone: the only process runs nothing beside a suspect, and counts it', async ({
+  engines,
+  client,
+}) => {
+  const { slow, ends } = gate()
+  const engine = engines({ kinds: [mail, slow] })
+  const suspect = await engine.enqueue(slow({}))
+  await client.query('update sluice.job set crashes = 2')
+  await engine.start()
+  await eventually(() => ends.length === 1)
+  expect(engine.status().running).toBe(1)
+  const { id } = await engine.enqueue(mail({}))
+  expect(await engine.why(id)).toMatchObject({
+    reason: 'another runs alone',
+    text: expect.stringContaining(`beside job ${suspect.id},`),
+  })
+  expect(await engine.why(suspect.id)).toMatchObject({ reason: 'running' })
+  ends[0]?.()
+  await eventually(async () => (await engine.why(id)).reason === 'finished')
+  expect(engine.status().running).toBe(0)
+})
+
+test('[E-26] [E-06] not before: what is tried again says what its last attempt ended with', async ({ engines }) => {
+  const engine = engines({
+    kinds: [
+      defineKind('smtp', {
+        retry: delays(['1h']),
+        run: () => {
+          throw new Error('the mail server is down')
+        },
+      }),
+    ],
+  })
+  const { id } = await engine.enqueue({ kind: 'smtp', payload: {} })
+  await engine.start()
+  const { text } = await eventually(async () => {
+    const explanation = await engine.why(id)
+    return explanation.reason === 'not before' && explanation
+  })
+  expect(text).toMatch(/ Attempt 1 of 2 ended with: the mail server is down\.$/)
 })
 
 test('[E-26] a closed lane says why, and until when: paused, held, cap, unknown and used-up budget, owner', async ({

@@ -37,7 +37,9 @@ export function checkFields<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const checked = schema.safeParse(given)
   if (checked.success) return checked.data
-  const issue = checked.error.issues[0] as z.core.$ZodIssue
+  // What is missing may be there under a wrong name.
+  const { issues } = checked.error
+  const issue = (issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]) as z.core.$ZodIssue
   const stranger = issue.code === 'unrecognized_keys' ? issue.keys.slice(0, 1) : []
   const field = [...of, ...issue.path, ...stranger].map(escaped).join('.') || 'options'
   throw new SluiceError('INVALID_OPTION', { field, problem: problemIn(schema, issue) })

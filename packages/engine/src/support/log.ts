@@ -8,7 +8,7 @@ export interface Log {
   info(event: string, fields?: Record<string, unknown>): void
   warn(event: string, fields?: Record<string, unknown>): void
   error(event: string, fields?: Record<string, unknown>): void
-  /** Whether it wants a line for every job that ends. Default no: what is worth a look is in the job's attempts anyway. */
+  /** Whether it wants a line for every job that ends. Default no: only those that failed for good get one, what else is worth a look is in the job's attempts. */
   readonly jobs?: boolean
 }
 

@@ -27,7 +27,7 @@ export function checkId(of: string, id: number): number {
       ? 'an object; give its id'
       : typeof id === 'number'
         ? `${id}${id % 1 === 0 ? ', too large for one' : ''}`
-        : JSON.stringify(id)
+        : `${JSON.stringify(id)}${typeof id === 'string' && /^[1-9]\d{0,14}$/.test(id) ? `; write Number(${JSON.stringify(id)})` : ''}`
   throw new SluiceError('INVALID_OPTION', {
     field: `id of ${/^[aeiou]/.test(of) ? 'an' : 'a'} ${of}`,
     problem: `is a whole number, and this is ${given}`,

@@ -5,6 +5,8 @@
 import type { z } from 'zod'
 import { SluiceError } from './errors.ts'
 
+export const isNoSchema = 'is no schema of zod 4; import { z } from the zod that the engine has (npm install zod@4)'
+
 export function parsePayload<Schema extends z.ZodType>(name: string, schema: Schema, payload: unknown): z.output<Schema> {
   const parsed = parseNow(name, schema, payload)
   if (parsed.success) return parsed.data

@@ -40,6 +40,12 @@ test('[O-07] an observer hears every fact, and the log gets a line a job only if
   expect(eager.lines).toEqual([['info', 'job done', expect.objectContaining({ job: 7, kind: 'mail', attempt: 2, ms: 12.3 })]])
 })
 
+test('[O-07] a job that failed for good leaves a line, whether the log asks for one a job or not', () => {
+  const { log, lines } = notebook()
+  witness(undefined, log).tell({ ...ended, outcome: 'failed', error: { message: 'no such address' } })
+  expect(lines).toEqual([['error', 'job failed', expect.objectContaining({ job: 7, error: { message: 'no such address' } })]])
+})
+
 test('[O-07] an observer that throws is caught, told on, and complained about once', () => {
   const { log, lines } = notebook()
   let told = 0

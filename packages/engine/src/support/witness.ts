@@ -2,7 +2,7 @@
  * Witness: passes facts on to the log and to the observer of a process. Neither can hurt whoever tells.
  *
  * Facts about single jobs are wanted only if somebody observes or looks on live, or the log asks for a line a job; otherwise `jobs` is nothing, and the hot path
- * makes no fact at all: `tell?.({ … })` does not even build its argument.
+ * makes no fact at all: `tell?.({ … })` does not even build its argument. Only of a job that failed for good everybody is told: nobody tries it again.
  */
 import type { Fact, Observer } from './fact.ts'
 import { lineOf } from './fact-line.ts'
@@ -21,10 +21,12 @@ export interface Onlooker {
   readonly tell: Observer
 }
 
+const hasFailed = (fact: Fact): boolean => fact.type === 'job.ended' && fact.outcome === 'failed'
+
 export function witness(observe: Observer | undefined, log: Log, onlooker?: Onlooker): Witness {
   let complained = false
   const tell = (fact: Fact): void => {
-    if (log.jobs === true || !fact.type.startsWith('job.') || fact.type === 'job.rescued') {
+    if (log.jobs === true || !fact.type.startsWith('job.') || fact.type === 'job.rescued' || hasFailed(fact)) {
       const line = lineOf(fact)
       if (line) log[line.level]?.(line.event, line.fields)
     }

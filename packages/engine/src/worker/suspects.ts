@@ -23,6 +23,7 @@ export interface SuspectsOptions {
 export class Suspects {
   readonly #options: SuspectsOptions
   #running: Promise<void> | undefined
+  #inHand = 0
   #callOff: () => void = () => {}
 
   constructor(options: SuspectsOptions) {
@@ -32,6 +33,11 @@ export class Suspects {
   /** While this is true nothing else is claimed. */
   get alone(): boolean {
     return this.#running !== undefined
+  }
+
+  /** 1 while it runs one: no pool counts it. */
+  get inHand(): number {
+    return this.#inHand
   }
 
   run(): void {
@@ -65,7 +71,12 @@ export class Suspects {
     if (!found) return false
     const { id, kind, crashes } = found.claim
     log.warn('suspect runs alone', { job: id, kind, crashes })
-    if (found.mine) await run(found.claim)
+    if (found.mine) {
+      this.#inHand = 1
+      await run(found.claim).finally(() => {
+        this.#inHand = 0
+      })
+    }
     await settled()
     return true
   }

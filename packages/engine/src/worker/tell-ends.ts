@@ -10,12 +10,14 @@ export function tellEnds({ tell, jobs }: Witness, group: readonly Ended[], stale
   for (const { claim, verdict, said, ranMs, trace = claim.trace } of group) {
     if (said?.holdUntil && claim.lane !== undefined)
       tell({ type: 'lane.held', lane: claim.lane, until: said.holdUntil, reason: 'server', job: claim.id })
-    jobs?.({
+    const outcome = stale.length > 0 && stale.includes(claim.id) ? 'stale' : named(verdict.outcome)
+    const hears = outcome === 'failed' ? tell : jobs
+    hears?.({
       type: 'job.ended',
       job: claim.id,
       kind: claim.kind,
       attempt: claim.attempt,
-      outcome: stale.length > 0 && stale.includes(claim.id) ? 'stale' : named(verdict.outcome),
+      outcome,
       ranMs,
       run: claim.run,
       trace: trace?.split('-')[1],

@@ -5,8 +5,8 @@
  */
 import type { Claim } from '../dispatch/claim.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
-import { suspectCrashes } from '../dispatch/postgres/claim.ts'
 import type { AnyKind } from '../job/kind.ts'
+import { suspectCrashes } from '../job/lifecycle.ts'
 import type { Database } from '../postgres/database.ts'
 import { type Clock, pause } from '../support/clock.ts'
 import type { Scrub } from '../support/errors.ts'
@@ -137,6 +137,10 @@ export class Worker implements Service {
 
   get busy(): boolean {
     return this.#held.size > 0
+  }
+
+  get running(): number {
+    return [...this.pools.values()].reduce((sum, pool) => sum + pool.running, this.#suspects.inHand)
   }
 
   async start(): Promise<void> {

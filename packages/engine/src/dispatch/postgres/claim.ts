@@ -32,8 +32,6 @@ type LanedRow = [...Required<ClaimRow>, again: boolean, moved: boolean]
 const lanesMax = 16
 
 export const lowestRank = Number.MIN_SAFE_INTEGER
-/** After so many dead processes a job runs alone; migrations/0006 knows the same number. */
-export const suspectCrashes = 2
 
 export interface ClaimRequest {
   readonly pool: string
