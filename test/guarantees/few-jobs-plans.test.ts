@@ -12,6 +12,7 @@ const states = ['ready', 'scheduled', 'paused', 'failed', 'running'] as const
 type State = (typeof states)[number]
 
 const jobsEach = 20_000
+const group = 64
 /** Looks at other jobs, by one statement and for one job that is meant. */
 const looksMax = 50
 
@@ -19,6 +20,8 @@ interface Scene {
   readonly explainer: Explainer
   /** A job in this state, with this key. */
   readonly ids: Readonly<Record<State, number>>
+  /** Jobs of a parcel: the first runs, the others wait. */
+  readonly parceled: readonly number[]
   readonly run: number
 }
 
@@ -61,12 +64,24 @@ async function fill(client: pg.Client, session: pg.Client): Promise<Scene> {
   const { rows } = await client.query<{ id: string }>(
     `select id from sluice.start_run('planned', 'ann', '{}', 'test', 'done', '{}')`,
   )
+  // As many parcels as a backlog has, and the one that is meant in their middle.
+  await client.query(`
+    insert into sluice.job (kind, pool, rank, payload, max_attempts, created_at, parcel)
+    select 'note', 'light', n / ${group}, '{}', 5, now(), 1000000 + n / ${group} from generate_series(0, ${jobsEach - 1}) n`)
+  await client.query(`
+    insert into sluice.parcel (id, pool, kind, rank, first, next, last)
+    select parcel, 'light', kind, min(rank), min(id), min(id), max(id) from sluice.job where parcel is not null group by parcel, kind`)
+  const parcel = await client.query<{ id: string }>(
+    `select id from sluice.job where parcel = ${1_000_000 + Math.floor(jobsEach / group / 2)} order by id`,
+  )
+  const parceled = parcel.rows.map(({ id }) => Number(id))
+  await client.query('update sluice.job set worker = 1, attempt = 1, started_at = now(), fence = 7 where id = $1', [parceled[0]])
   const explainer = new Explainer(session)
   await explainer.open()
-  return { explainer, ids: ids as Record<State, number>, run: Number(rows[0]?.id) }
+  return { explainer, ids: ids as Record<State, number>, parceled, run: Number(rows[0]?.id) }
 }
 
-function* calls({ ids, run }: Pick<Scene, 'ids' | 'run'>): Generator<[name: string, text: string]> {
+function* calls({ ids, parceled, run }: Pick<Scene, 'ids' | 'parceled' | 'run'>): Generator<[name: string, text: string]> {
   for (const mode of ['keep', 'replace', 'debounce', 'again'])
     for (const key of ['new', ...states.map((state) => `${state}7`)]) {
       yield [`${mode}, ${key}`, `select sluice.enqueue('note', '{"n": 1}', mode => '${mode}', key => '${key}', delay => '1 s')`]
@@ -75,6 +90,15 @@ function* calls({ ids, run }: Pick<Scene, 'ids' | 'run'>): Generator<[name: stri
     }
   yield ['a window', `select sluice.enqueue('note', '{}', key => 'ready7', unique_for => '1 h')`]
   yield ['alike', `select sluice.enqueue_alike('note', '[{"n": 1}, {"n": 2}]', true)`]
+  const payloads = JSON.stringify(Array.from({ length: group }, (_, n) => ({ n })))
+  yield ['alike, in a parcel', `select sluice.enqueue_alike('note', '${payloads}', true)`]
+  yield ['settle of a parcel', `select sluice.settle_done('{${parceled[0]}}', '{7}', true)`]
+  yield [
+    'retry of a parcel',
+    `select sluice.settle(1, '{${parceled[0]}}', '{7}', '{retry}', '{1000}', '{null}', '{null}', '{0}', null, true)`,
+  ]
+  for (const id of parceled.slice(0, 3)) yield [`cancel in a parcel, ${id}`, `select sluice.cancel('{${id}}', 'enough')`]
+  yield ['cancel of a whole parcel', `select sluice.cancel('{${parceled.join()}}', 'enough')`]
   yield ['lone', `select sluice.enqueue_lone('note', '{"n": 1}', true)`]
   yield ['handed over', `select sluice.enqueue_lone('note', '{"n": 1}', true, null, true)`]
   yield ['what was handed over', `select sluice.handed_to(1, now() - interval '1 min')`]
@@ -91,25 +115,31 @@ function* calls({ ids, run }: Pick<Scene, 'ids' | 'run'>): Generator<[name: stri
   yield ['fire by hand', `select sluice.run_schedule('hourly')`]
 }
 
-function complaints(plan: Node): string[] {
+/** `meant` is how many jobs it is about. */
+function complaints(plan: Node, meant = 1): string[] {
   const onJobs = nodes(plan).filter((node) => node['Relation Name'] === 'job')
+  const onEither = nodes(plan).filter((node) => ['job', 'parcel'].includes(node['Relation Name'] ?? ''))
   const looks = onJobs.reduce(
     (sum, node) => sum + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'],
     0,
   )
   return [
-    ...onJobs.filter((node) => node['Node Type'] === 'Seq Scan').map(() => 'walks over the whole table'),
-    ...(looks > looksMax ? [`looks at ${looks} jobs`] : []),
+    ...onEither.filter((node) => node['Node Type'] === 'Seq Scan').map(() => 'walks over the whole table'),
+    ...(looks > looksMax * meant ? [`looks at ${looks} jobs`] : []),
   ]
 }
 
 async function expectFewLooks(scene: Scene): Promise<void> {
   const wrong: string[] = []
   for (const [name, text] of calls(scene)) {
-    const { plans } = await scene.explainer.explain('', text, [])
+    const { plans } = await scene.explainer.explain('', text, [], [], ['job', 'parcel'])
     expect(plans.length, `${name} touched no jobs`).toBeGreaterThan(0)
     for (const { text, plan } of plans)
-      wrong.push(...complaints(plan).map((problem) => `${name}: ${problem}\n${text}\n${show(plan)}`))
+      wrong.push(
+        ...complaints(plan, /^alike, in a parcel|whole parcel/.test(name) ? group : 1).map(
+          (problem) => `${name}: ${problem}\n${text}\n${show(plan)}`,
+        ),
+      )
   }
   expect(wrong).toEqual([])
 }
@@ -124,7 +154,11 @@ test.for(['before', 'after'])(
 
 test('[E-24] [E-05] and by plans that were made while the table was known to be empty', async ({ growing, client }) => {
   await client.query('analyze sluice.job')
-  const nobody = { ids: Object.fromEntries(states.map((state) => [state, 1])) as Record<State, number>, run: 1 }
+  const nobody = {
+    ids: Object.fromEntries(states.map((state) => [state, 1])) as Record<State, number>,
+    parceled: [1, 2, 3],
+    run: 1,
+  }
   // PostgreSQL keeps a plan for good after five times.
   for (let time = 1; time <= 7; time++)
     for (const [, text] of calls(nobody)) {
