@@ -285,6 +285,14 @@ const deeds: [mistake: string, act: (engine: Engine) => Promise<unknown>, names:
     /createTestKit\.kinds: is no list/,
   ],
   [
+    'a list of jobs that is larger than PostgreSQL takes at once',
+    (engine) => {
+      const large = note({ text: 'x'.repeat(250_000) })
+      return engine.enqueueMany(Array.from({ length: 401 }, () => large))
+    },
+    /jobs: have 101 MB of payloads together, and one call takes 100; give them in several calls/,
+  ],
+  [
     'a list of jobs with a hole',
     (engine) => engine.enqueueMany(Object.assign([note({})], { length: 2 })),
     /jobs\[1\]: .*is no request/,

@@ -20,6 +20,9 @@ export interface IntakeOptions {
   readonly kinds: ReadonlyMap<string, AnyKind>
 }
 
+/** A list goes to PostgreSQL as one document, which takes 256 MB of what it makes of it. */
+const bulkLengthMax = 100_000_000
+
 export class Intake {
   readonly #options: IntakeOptions
 
@@ -56,6 +59,12 @@ export class Intake {
     if (!Array.isArray(given)) throw new SluiceError('INVALID_OPTION', { field: 'jobs', problem: 'is no list; give [ … ]' })
     if (requests.length === 0) return []
     const encoded = eachOf(requests, 'jobs', (request) => this.#encode(request))
+    const length = encoded.reduce((sum, { payload }) => sum + payload.length, 0)
+    if (length > bulkLengthMax)
+      throw new SluiceError('INVALID_OPTION', {
+        field: 'jobs',
+        problem: `have ${Math.ceil(length / 1e6)} MB of payloads together, and one call takes ${bulkLengthMax / 1e6}; give them in several calls, with the client of one transaction if all or none are to be there`,
+      })
     const sending = startSending('enqueue', nameOf(encoded), encoded.length)
     const carrying = sending ? encoded.map((one) => ({ ...one, trace: one.trace ?? sending.trace })) : encoded
     const send = (): Promise<Enqueued[]> =>
