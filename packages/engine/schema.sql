@@ -709,16 +709,23 @@ begin
   leader_ms := extract(epoch from lead.until - at) * 1000;
   if leader_ms = '-infinity' then leader_ms := 0; end if;
 
+  -- The first of each, and not "exists": that may be answered for all pools at once, by a walk over everything that waits.
   ready := array(
-    select pool from unnest(pools) as pool
-    where not exists (select from sluice.pause p where p.scope = 'pool' and p.name = pool)
-      and (exists (select from sluice.job j where j.shelf is null and j.parcel is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(pool, '') and j.worker is null and j.pool = pool and j.lane = '' and j.crashes < 2
-                   and j.kind <> all(unknown_kinds) and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind))
-           or exists (select from sluice.parcel r where r.pool = pool and r.next <= r.last and r.kind <> all(unknown_kinds) and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = r.kind)
-                      and exists (select from sluice.job j where j.id between r.next and r.last and j.parcel = r.id and j.worker is null))));
+    select a.asked from unnest(pools) as a(asked)
+    where not exists (select from sluice.pause p where p.scope = 'pool' and p.name = a.asked)
+      and coalesce(
+        (select true from sluice.job j
+         where j.shelf is null and j.parcel is null and sluice.queue_of(j.pool, j.lane) = sluice.queue_of(a.asked, '') and j.worker is null and j.pool = a.asked and j.lane = '' and j.crashes < 2
+           and j.kind <> all(unknown_kinds) and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = j.kind)
+         order by j.rank, j.id limit 1),
+        (select true from sluice.parcel r
+         where r.pool = a.asked and r.next <= r.last and r.kind <> all(unknown_kinds) and not exists (select from sluice.pause p where p.scope = 'kind' and p.name = r.kind)
+           and exists (select from sluice.job j where j.id between r.next and r.last and j.parcel = r.id and j.worker is null)
+         order by r.rank, r.id limit 1)));
   turns := array(
-    select pool from unnest(pools) as pool
-    where not exists (select from sluice.pause p where p.scope = 'pool' and p.name = pool) and exists (select from sluice.turn t where t.pool = pool and t.open));
+    select a.asked from unnest(pools) as a(asked)
+    where not exists (select from sluice.pause p where p.scope = 'pool' and p.name = a.asked)
+      and (select true from sluice.turn t where t.pool = a.asked and t.open order by t.served_at, t.id limit 1));
   cancel := array(select j.id from sluice.job j where j.cancel_at is not null and j.worker = in_worker);
   suspects := exists (select from sluice.job j where j.crashes >= 2 and sluice.state_of(j.shelf, j.worker) = 'ready' and j.pool = any(pools)
                       and j.kind = any(array(select unnest(w.kinds) from sluice.worker w where w.id = in_worker))

@@ -222,6 +222,30 @@ test('[E-23] stop may come twice, without start, before start has ended, and rig
   await expect(never.enqueue(stepPlain({}))).rejects.toMatchObject({ code: 'ENGINE_STOPPED' })
 })
 
+test('[E-23] a stop that is asked for again without grace hands back at once what the first one waits for', async ({
+  client,
+  engines,
+}) => {
+  let started = 0
+  const endless = defineKind('endless', {
+    run: ({ signal }) => {
+      started++
+      return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+    },
+  })
+  const engine = engines({ kinds: [endless], lease: '10m', grace: '1m' })
+  await engine.start()
+  const { id } = await engine.enqueue(endless({}))
+  await eventually(() => started === 1)
+  const patient = engine.stop()
+  await eventually(async () => (await client.query('select from sluice.worker where stopping')).rowCount === 1)
+  await expect(engine.stop({ grace: 'soon' as never })).rejects.toMatchObject({ code: 'INVALID_OPTION' })
+  expect((await engine.find(id))?.state).toBe('running')
+  await Promise.all([patient, engine.stop({ grace: 0 })])
+  const { rows } = await client.query('select sluice.state_of(shelf, worker) as state, attempt, crashes from sluice.job')
+  expect(rows).toEqual([{ state: 'ready', attempt: 0, crashes: 0 }])
+})
+
 test('[E-23] a process leaves also when a handler that ignores its signal sits in a transaction of the engine', async ({
   client,
   database,

@@ -33,7 +33,8 @@ export interface DutyParts {
 export class Duties {
   readonly witness: Witness
   readonly runWaiters: RunWaiters
-  readonly #graceMs: number
+  #graceMs: number
+  #isStopping = false
   readonly #dispatcher: Dispatcher
   readonly #worker: Worker
   readonly #heartbeat: Heartbeat
@@ -115,7 +116,14 @@ export class Duties {
     this.#worker.wakeAll()
   }
 
+  /** Running jobs have no longer than this, also if they are being waited for. */
+  shortenGrace(graceMs: number): void {
+    this.#graceMs = Math.min(this.#graceMs, graceMs)
+    if (this.#isStopping) void this.#worker.stop(this.#graceMs)
+  }
+
   async stop(): Promise<void> {
+    this.#isStopping = true
     this.#leader.stop()
     this.#scheduler.stop()
     await this.#listener.stop()
@@ -148,7 +156,7 @@ export class Duties {
       worker: this.#worker.id || undefined,
       leads: this.#leader.term !== undefined,
       wakeUps: this.#listener.hears ? 'notifications' : 'heartbeat',
-      running: this.#worker.running,
+      running: [...this.#worker.pools.values()].reduce((sum, pool) => sum + pool.running, this.#worker.suspects.inHand),
       dispatch: this.#dispatcher.status,
     }
   }

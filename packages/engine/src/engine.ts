@@ -27,7 +27,7 @@ import * as steer from './job/steer.ts'
 import { topicsFor, Waker } from './job/waker.ts'
 import { Lanes } from './lane/lanes.ts'
 import { Owners } from './lane/owners.ts'
-import type { Settled } from './options.ts'
+import type { Settled, StopOptions } from './options.ts'
 import { checkStatement, clientOf, type Executor, onClient, type QueryClient, type Rows } from './postgres/client.ts'
 import { explainConnect, explained } from './postgres/connect.ts'
 import { Database } from './postgres/database.ts'
@@ -38,6 +38,7 @@ import { Schedules } from './schedule/schedules.ts'
 import { Secrets } from './secret/secrets.ts'
 import { type EngineStatus, findProblems } from './status.ts'
 import { systemClock } from './support/clock.ts'
+import { toMs } from './support/duration.ts'
 import { SluiceError } from './support/errors.ts'
 import { checkCount, checkId, checkIds, checkOptions } from './support/options.ts'
 
@@ -115,9 +116,18 @@ export class Engine implements Executor {
   }
 
   /** Stops claiming, lets running jobs end, hands back the rest. The heartbeat stops last, so that nobody takes the jobs meanwhile. */
-  async stop(): Promise<void> {
-    this.#stopped ??= this.#stop()
-    await this.#stopped
+  async stop(options: StopOptions = {}): Promise<void> {
+    checkOptions('stop', options, ['grace'])
+    const { clock, log } = this.#options
+    const graceMs = options.grace === undefined ? this.#options.graceMs : toMs(options.grace, 'stop.grace')
+    this.#duties.shortenGrace(graceMs)
+    this.#stopped ??= this.#leave()
+    const silent = clock.after(graceMs + goodbyeMs, () => {
+      if (this.#left) log.warn('left with a connection in use', { effect: 'a transaction that is open is rolled back' })
+      else log.warn('left without a word: PostgreSQL does not answer', { effect: 'what ran here is rescued when its lease ends' })
+      this.#database.cut()
+    })
+    await this.#stopped.finally(() => silent.cancel())
   }
 
   /** No async function: each caller would hear of its job two turns of the queue later. */
@@ -267,16 +277,6 @@ export class Engine implements Executor {
   async #start(): Promise<void> {
     await this.#prepare()
     await this.#duties.start().catch(explained)
-  }
-
-  async #stop(): Promise<void> {
-    const { clock, graceMs, log } = this.#options
-    const silent = clock.after(graceMs + goodbyeMs, () => {
-      if (this.#left) log.warn('left with a connection in use', { effect: 'a transaction that is open is rolled back' })
-      else log.warn('left without a word: PostgreSQL does not answer', { effect: 'what ran here is rescued when its lease ends' })
-      this.#database.cut()
-    })
-    await this.#leave().finally(() => silent.cancel())
   }
 
   async #leave(): Promise<void> {

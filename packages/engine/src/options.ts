@@ -82,6 +82,11 @@ export interface EngineOptions {
   readonly probe?: Probe
 }
 
+export interface StopOptions {
+  /** How long running jobs may still go on, if that is shorter than the engine's. Also while it stops: a second signal need not wait, and its jobs need no rescue. */
+  readonly grace?: Duration
+}
+
 export interface Settled {
   readonly database: string
   readonly redis: { readonly url: string; readonly prefix: string } | undefined

@@ -37,7 +37,10 @@ describe('[O-01] sluice up', () => {
     expect(existsSync(join(folder, '.sluice', 'postgres', 'cluster', 'postmaster.pid'))).toBe(false)
   })
 
-  test('[E-23] told twice, it leaves its job and stops the PostgreSQL that nobody else uses', async ({ folder, start }) => {
+  test('[E-23] told twice, it hands back its job, which is not to blame, and stops the PostgreSQL that nobody else uses', async ({
+    folder,
+    start,
+  }) => {
     const up = start(['up', '--port', '0', '--json'], alone)
     const { address } = await up.ready()
     const other = start(['up', '--port', '0', '--json'], alone)
@@ -55,9 +58,14 @@ describe('[O-01] sluice up', () => {
       const { items } = await json(`${at}/api/workers`)
       return items.every(({ running }: { running: Record<string, number> }) => Object.values(running).some((jobs) => jobs > 0))
     }
+    const running = async (): Promise<{ worker: number; crashes: number; attempt: number }[]> =>
+      (await json(`${otherAddress}/api/jobs?state=running`)).items
     await eventually(() => busy(address))
+    expect(new Set((await running()).map(({ worker }) => worker)).size).toBe(2)
     await twice(up)
     expect(isRunning()).toBe(true)
+    await eventually(async () => new Set((await running()).map(({ worker }) => worker)).size === 1)
+    expect((await running()).filter(({ crashes, attempt }) => crashes > 0 || attempt !== 1)).toEqual([])
     expect(await json(`${otherAddress}/readyz`)).toMatchObject({ ready: true })
     await twice(other)
     expect(isRunning()).toBe(false)
@@ -195,7 +203,7 @@ describe('[O-01] roles', () => {
     expect((await fetch(`${address}/metrics`, { headers: { authorization: `Bearer ${key.trim()}` } })).status).toBe(200)
   })
 
-  test('[E-23] told to stop, a worker lets its job end; told twice, it leaves at once', async ({
+  test('[E-23] told to stop, a worker lets its job end; told twice, it hands it back and leaves at once', async ({
     folder,
     start,
     sluice,
@@ -229,7 +237,10 @@ describe('[O-01] roles', () => {
     await eventually(() => second.err.includes('Stopping'))
     second.signal('SIGINT')
     expect((await second.ended).code).toBe(130)
-    expect(await running()).toBe(true)
+    expect((await client.query('select crashes, attempt from sluice.job where worker is null')).rows).toEqual([
+      { crashes: 0, attempt: 0 },
+    ])
+    expect((await client.query('select from sluice.worker')).rows).toEqual([])
   })
 
   test('[O-10] what a role says never holds the password of its database', async ({ start, database, folder }) => {

@@ -1,6 +1,6 @@
 /**
- * A role from its start to its end: says where it listens and what to do next, and stops in order when told to. A second signal leaves at once, and
- * takes only a local PostgreSQL along that nobody else uses; what ran is then rescued when the lease ends.
+ * A role from its start to its end: says where it listens and what to do next, and stops in order when told to. A second signal leaves at once: what runs is
+ * handed back, and a local PostgreSQL that nobody else uses is taken along.
  */
 import { once } from 'node:events'
 import { type Config, type Running, type ServedRole, startRole, withoutPassword } from '@sluice/server'
@@ -14,6 +14,7 @@ export async function runRole(role: ServedRole, { session }: Call): Promise<numb
   const config = await session.config()
   const running = await startRole(role, config, { opening: session.takeAlong })
   session.onEnd(() => running.stop())
+  session.handBackWith(() => running.engine.stop({ grace: 0 }))
   if (!interrupted.aborted) {
     output.answer(describe(role, config, running), (terminal) => greet(role, config, running, terminal))
     await once(interrupted, 'abort')

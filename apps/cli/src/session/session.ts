@@ -9,6 +9,7 @@ import { Output } from './output.ts'
 
 /** Told to stop, PostgreSQL goes on stopping also when nobody waits for it. */
 const leaveMsMax = 10_000
+const handBackMsMax = 2_000
 
 interface Stoppable {
   stop(): Promise<void>
@@ -29,6 +30,7 @@ export class Session {
   #engine: Engine | undefined
   #closers: (() => unknown)[] = []
   #databases: Promise<Stoppable | undefined>[] = []
+  #handBack: (() => Promise<unknown>) | undefined
 
   constructor(process: NodeJS.Process, options: Readonly<Record<string, unknown>>, interrupted: AbortSignal) {
     this.process = process
@@ -91,12 +93,19 @@ export class Session {
     this.#databases.push(database)
   }
 
+  /** What works here hands its jobs back also when there is no time for their end: they are not to blame, and need no rescue. */
+  handBackWith(handBack: () => Promise<unknown>): void {
+    this.#handBack = handBack
+  }
+
   leave(): Promise<void> {
     this.leaving ??= this.#leave()
     return this.leaving
   }
 
   async #leave(): Promise<void> {
+    const handedBack = this.#handBack?.().catch(() => {}) // its database may be gone
+    await Promise.race([handedBack, delay(handBackMsMax)])
     const stopped = Promise.allSettled(this.#databases.map(async (database) => (await database)?.stop()))
     await Promise.race([stopped, delay(leaveMsMax)])
   }

@@ -1,5 +1,6 @@
 /**
- * What signals do: the first ends the command in order, the second at once but for a local PostgreSQL that would be left running, the third at once.
+ * What signals do: the first ends the command in order, the second at once but for jobs that are handed back and a local PostgreSQL that would be left running, the
+ * third at once.
  */
 import { exit } from './exit.ts'
 import type { Session } from './session.ts'

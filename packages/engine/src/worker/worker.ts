@@ -8,7 +8,7 @@ import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import type { AnyKind } from '../job/kind.ts'
 import { suspectCrashes } from '../job/lifecycle.ts'
 import type { Database } from '../postgres/database.ts'
-import { type Clock, pause } from '../support/clock.ts'
+import type { Clock } from '../support/clock.ts'
 import type { Scrub } from '../support/errors.ts'
 import { noProbe, type Probe } from '../support/fail-point.ts'
 import type { Log } from '../support/log.ts'
@@ -17,6 +17,7 @@ import type { Witness } from '../support/witness.ts'
 import { ClaimGate } from './claim-gate.ts'
 import { Claimer } from './claimer.ts'
 import type { Ended } from './ended.ts'
+import { Grace } from './grace.ts'
 import { HandOver } from './hand-over.ts'
 import type { Beat } from './heartbeat.ts'
 import { HeldClaims } from './held-claims.ts'
@@ -53,6 +54,7 @@ export class Worker implements Service {
   readonly pools: ReadonlyMap<string, Pool>
   readonly unknownKinds = new Set<string>()
   readonly handOver: HandOver
+  readonly suspects: Suspects
   readonly #options: WorkerOptions
   readonly #settler: Settler
   readonly #runner: Runner
@@ -60,9 +62,9 @@ export class Worker implements Service {
   readonly #gate: ClaimGate
   #id = 0
   readonly #claimer: Claimer
-  readonly #suspects: Suspects
   #waitingForEnd: (() => void)[] = []
   #stopping: Promise<void> | undefined
+  readonly #grace = new Grace()
 
   constructor(options: WorkerOptions) {
     const { clock, leaseMs, trusted, log } = options
@@ -81,7 +83,7 @@ export class Worker implements Service {
       announces: () => options.dispatcher.announces,
       onCaused: (ids) => options.dispatcher.offer(ids.map((id) => ({ id, facts: undefined }))),
     })
-    const mayClaim = (): boolean => trusted() && !this.#stopping && !this.#suspects.alone
+    const mayClaim = (): boolean => trusted() && !this.#stopping && !this.suspects.alone
     this.handOver = new HandOver({
       ...options,
       gate: this.#gate,
@@ -102,7 +104,7 @@ export class Worker implements Service {
       admit: (claims) => this.#admit(claims),
       lookAgain: (pool) => this.pools.get(pool)?.wake(),
     })
-    this.#suspects = new Suspects({
+    this.suspects = new Suspects({
       log,
       makeRoom: () => this.#handBackWaiting(),
       allEnded: () => this.#allEnded(),
@@ -139,10 +141,6 @@ export class Worker implements Service {
     return this.#held.size > 0
   }
 
-  get running(): number {
-    return [...this.pools.values()].reduce((sum, pool) => sum + pool.running, this.#suspects.inHand)
-  }
-
   async start(): Promise<void> {
     const { database, dispatcher, name, pools, kinds, leaseMs } = this.#options
     this.#id = await registerWorker(database.viaIntake, { name, pools, kinds: [...kinds.keys()], leaseMs })
@@ -157,9 +155,8 @@ export class Worker implements Service {
   wake(topic: string): void {
     if (this.#id === 0) return
     this.#options.dispatcher.hear(topic)
-    const [sort = '', ...rest] = topic.split(':')
-    const where = sort === 'turn' ? 'lanes' : 'open'
-    const pool = rest.join(':')
+    const where = topic.startsWith('turn:') ? 'lanes' : 'open'
+    const pool = topic.slice(topic.indexOf(':') + 1)
     for (const one of pool === '*' ? this.pools.values() : [this.pools.get(pool)]) one?.wake(where)
   }
 
@@ -184,28 +181,28 @@ export class Worker implements Service {
     for (const pool of beat.ready) this.pools.get(pool)?.wake('open')
     for (const pool of beat.turns) this.pools.get(pool)?.wake('lanes')
     if (beat.suspects) this.hearSuspects(true)
-    else this.#suspects.callOff()
+    else this.suspects.callOff()
   }
 
   /** Jobs that are suspected of killing their process wait for one that is idle. */
   hearSuspects(evenIfBusy = false): void {
-    if ((evenIfBusy || !this.busy) && !this.#stopping) this.#suspects.run()
+    if ((evenIfBusy || !this.busy) && !this.#stopping) this.suspects.run()
   }
 
   /** Lets running jobs end for `graceMs` and hands back the rest: no attempt is burned and nothing waits for a lease. */
   stop(graceMs = 0): Promise<void> {
-    this.#stopping ??= this.#leave(graceMs)
+    this.#grace.shorten(graceMs, this.#options.clock)
+    this.#stopping ??= this.#leave()
     return this.#stopping
   }
 
-  async #leave(graceMs: number): Promise<void> {
-    const { database, clock, log } = this.#options
+  async #leave(): Promise<void> {
+    const { database, log } = this.#options
     await markStopping(database, this.#id).catch(() => {})
     this.#handBackWaiting()
-    const over = new AbortController()
     const unheard = this.handOver.leave()
-    await Promise.race([this.#allEnded(), pause(clock, graceMs, over.signal)])
-    over.abort()
+    await Promise.race([this.#allEnded(), this.#grace.over])
+    this.#grace.cancel()
     for (const claim of this.#held.claims()) {
       log.warn('job handed back at stop', { job: claim.id, kind: claim.kind })
       this.#held.abort(claim.id, 'shutdown')
@@ -236,7 +233,7 @@ export class Worker implements Service {
     const mine = claims.filter((claim) => {
       this.#held.hold(claim, heldMs)
       const known = this.#options.kinds.has(claim.kind)
-      if (known && !this.#stopping && (!this.#suspects.alone || claim.crashes >= suspectCrashes)) return true
+      if (known && !this.#stopping && (!this.suspects.alone || claim.crashes >= suspectCrashes)) return true
       if (!known) this.unknownKinds.add(claim.kind)
       this.#end(claim, handBack)
       return false

@@ -1,0 +1,29 @@
+/**
+ * How long a process that leaves lets its jobs run. Whoever asks again may cut it, and not lengthen it.
+ */
+import type { Clock, Timer } from '../support/clock.ts'
+
+export class Grace {
+  readonly over: Promise<void>
+  #end: () => void = () => {}
+  #endsAtMs = Number.POSITIVE_INFINITY
+  #timer: Timer | undefined
+
+  constructor() {
+    this.over = new Promise((resolve) => {
+      this.#end = resolve
+    })
+  }
+
+  shorten(ms: number, clock: Clock): void {
+    const endsAtMs = clock.monotonic() + ms
+    if (endsAtMs >= this.#endsAtMs) return
+    this.#endsAtMs = endsAtMs
+    this.#timer?.cancel()
+    this.#timer = clock.after(ms, this.#end)
+  }
+
+  cancel(): void {
+    this.#timer?.cancel()
+  }
+}
