@@ -23,6 +23,12 @@ export async function proveDurable(ground: Ground): Promise<Record<string, strin
   return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))
 }
 
+/** These processes and the bench itself are all different. */
+export function proveApart(who: string, pids: readonly number[]): void {
+  const apart = new Set([process.pid, ...pids]).size === pids.length + 1
+  prove(apart, `${who}: in processes of their own (${pids.join(', ')}, and the bench is ${process.pid})`)
+}
+
 /** Every job is waiting with a dedupe key of its own. */
 export async function proveKeyed({ url }: Database, jobs: number): Promise<void> {
   const [row] = await ask<{ jobs: number; keys: number }>(
@@ -32,18 +38,46 @@ export async function proveKeyed({ url }: Database, jobs: number): Promise<void>
   prove(row?.jobs === jobs && row.keys === jobs, `${jobs} jobs are ready, each with a dedupe key (${JSON.stringify(row)})`)
 }
 
+/** So many jobs are of another day, each with a dedupe key of its own. */
+export async function proveFuture({ url }: Database, jobs: number): Promise<void> {
+  const [row] = await ask<{ jobs: number; keys: number }>(
+    url,
+    `select count(*)::int as jobs, count(distinct key)::int as keys
+     from sluice.job where shelf = 'scheduled' and run_at > sluice.now()`,
+  )
+  prove(
+    row?.jobs === jobs && row.keys === jobs,
+    `${jobs} jobs are still to come, each with a dedupe key (${JSON.stringify(row)})`,
+  )
+}
+
 /** Every job left the job table for the ledger, once, with its key and a fence. */
-export async function proveBooked({ url }: Database, jobs: number): Promise<void> {
+export async function proveBooked({ url }: Database, jobs: number, kind = 'bench.noop'): Promise<void> {
   const [row] = await ask<{ booked: number; ids: number; keys: number; fences: number; left: number }>(
     url,
     `select count(*)::int as booked, count(distinct id)::int as ids, count(distinct key)::int as keys,
             count(*) filter (where fence > 0)::int as fences,
-            (select count(*)::int from sluice.job where kind = 'bench.noop' and shelf is null) as left
-     from sluice.job_ledger where kind = 'bench.noop' and state = 'succeeded'`,
+            (select count(*)::int from sluice.job where kind = $1 and shelf is null) as left
+     from sluice.job_ledger where kind = $1 and state = 'succeeded'`,
+    [kind],
   )
   const { booked, ids, keys, fences, left } = row ?? {}
   const whole = [booked, ids, keys, fences].every((count) => count === jobs) && left === 0
   prove(whole, `${jobs} jobs are in the ledger once, with key and fence, and none is left (${JSON.stringify(row)})`)
+}
+
+/** Jobs succeeded, and each left the job table for the ledger, once, with a fence. For kinds that have no keys. */
+export async function proveSoundLedger({ url }: Database): Promise<void> {
+  const [row] = await ask<{ booked: number; ids: number; fences: number; left: number }>(
+    url,
+    `select count(*)::int as booked, count(distinct id)::int as ids, count(*) filter (where fence > 0)::int as fences,
+            (select count(*)::int from sluice.job j
+             where exists (select from sluice.job_ledger l where l.id = j.id and l.state = 'succeeded')) as left
+     from sluice.job_ledger where state = 'succeeded'`,
+  )
+  const { booked = 0, ids, fences, left } = row ?? {}
+  const whole = booked > 0 && ids === booked && fences === booked && left === 0
+  prove(whole, `what succeeded is in the ledger once, with a fence, and nowhere else (${JSON.stringify(row)})`)
 }
 
 /** The floor's statements are the engine's, to the letter: PostgreSQL saw the engine send them in this database. */
@@ -57,4 +91,5 @@ export async function proveSameStatements(ground: Ground, database: Database, wh
   }
 }
 
-const ask = <Row extends object>(url: string, text: string) => within(url, async (client) => (await client.query<Row>(text)).rows)
+const ask = <Row extends object>(url: string, text: string, values: unknown[] = []) =>
+  within(url, async (client) => (await client.query<Row>(text, values)).rows)

@@ -9,7 +9,7 @@ import type { FreshPlace, Ground } from '../ground.ts'
 import { turns } from '../measure/rounds.ts'
 import { Tally } from '../measure/tally.ts'
 import { startChild } from '../processes/start-child.ts'
-import { prove, proveDurable } from '../proof.ts'
+import { prove, proveApart, proveBooked, proveDurable, proveFuture } from '../proof.ts'
 import type { AskAnswer } from '../roles/ask-api.ts'
 import { within } from '../servers/postgres.ts'
 import { finishedJobs } from './finished-jobs.ts'
@@ -69,6 +69,8 @@ async function build(ground: Ground, jobs: number): Promise<FreshPlace> {
     await client.query(futureJobs, [jobs * 0.1])
     await client.query('vacuum analyze')
   })
+  await proveBooked(place.database, jobs * 0.9, 'bench.past')
+  await proveFuture(place.database, jobs * 0.1)
   await place.settle()
   return place
 }
@@ -80,7 +82,8 @@ async function ask(place: FreshPlace, askMs: number): Promise<Record<(typeof que
   prove(address !== '', 'the server listens')
   const answers = { list: await load(address, 'list', askMs), detail: await load(address, 'detail', askMs) }
   server.tell('stop')
-  await server.result
+  const { pid } = await server.result
+  proveApart('server and askers', [pid, answers.list.pid, answers.detail.pid])
   return answers
 }
 

@@ -6,7 +6,7 @@ import { turns } from '../measure/rounds.ts'
 import { quantile } from '../measure/statistics.ts'
 import { Tally } from '../measure/tally.ts'
 import { startChild } from '../processes/start-child.ts'
-import { prove, proveDurable } from '../proof.ts'
+import { prove, proveApart, proveBooked, proveDurable } from '../proof.ts'
 
 export const delayedBench: Bench = {
   about: 'how much later than a timer of the same process a delayed job starts (95 of 100 are better)',
@@ -31,6 +31,8 @@ export const delayedBench: Bench = {
         ...size,
       }).result
       prove(timerLatenessMs.length === size.jobs, 'there was a timer for every job')
+      proveApart('the worker and its timers', [pid])
+      if (contender.side === 'ours') await proveBooked(place.database, size.jobs)
       await place.drop()
       const jobP95Ms = quantile(latenessMs, 0.95)
       const timerP95Ms = quantile(timerLatenessMs, 0.95)

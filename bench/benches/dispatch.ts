@@ -11,13 +11,14 @@ import { turns } from '../measure/rounds.ts'
 import { quantile } from '../measure/statistics.ts'
 import { Tally } from '../measure/tally.ts'
 import { startChild } from '../processes/start-child.ts'
-import { proveDurable } from '../proof.ts'
+import { proveApart, proveBooked, proveDurable, proveKeyed } from '../proof.ts'
 import { circles } from './dispatch/circles.ts'
 import { idleCommands } from './dispatch/idle-commands.ts'
 import { fill } from './fill.ts'
 import { budgets } from './lanes/budgets.ts'
 
 const names = ['sluice tuned', 'sluice on redis', 'bullmq-redis tuned'] as const
+const isOurs = (name: string): boolean => name.startsWith('sluice')
 const askEveryMs = 5
 /** On one lane, from eight processes. */
 const oneLane = { tenants: 1, limit: 200, workers: 8, by: 'redis' as const }
@@ -44,7 +45,9 @@ export const dispatchBench: Bench = {
       const place = await ground.preparedPlace(contender)
       await place.settle()
       const size = { samples: quick ? 40 : 100, warmUp: 5, capMs: 5_000 }
-      const { latenciesMs } = await startChild('sendSamples', { contender, place, ...size }).result
+      const { latenciesMs, sent, pid, workerPid } = await startChild('sendSamples', { contender, place, ...size }).result
+      proveApart('enqueue and handler', [pid, workerPid])
+      if (isOurs(contender)) await proveBooked(place.database, sent)
       await place.drop()
       p50.add(contender, quantile(latenciesMs, 0.5))
       report({ round, contender: `${contender} latency`, figures: { p50Ms: quantile(latenciesMs, 0.5) } })
@@ -75,6 +78,7 @@ export const dispatchBench: Bench = {
     async function drainTogether(name: string, processes: number, jobs: number): Promise<number> {
       const place = await ground.preparedPlace(name)
       await fill(name, place, jobs)
+      if (isOurs(name)) await proveKeyed(place.database, jobs)
       let waiting = processes
       const { promise: ready, resolve } = Promise.withResolvers<void>()
       const workers = Array.from({ length: processes }, () =>
@@ -92,6 +96,9 @@ export const dispatchBench: Bench = {
       await session.close()
       for (const worker of workers) worker.tell('end')
       const results = await Promise.all(workers.map(({ result }) => result))
+      const pids = results.map(({ pid }) => pid)
+      proveApart('the workers', pids)
+      if (isOurs(name)) await proveBooked(place.database, jobs)
       await place.drop()
       const started = results.reduce((sum, one) => sum + one.started, 0)
       if (started !== jobs) throw new Error(`${name}: ${started} handlers started for ${jobs} jobs`)

@@ -6,7 +6,7 @@ import type { Entry } from '../contenders/roster.ts'
 import { turns } from '../measure/rounds.ts'
 import { Tally } from '../measure/tally.ts'
 import { startChild } from '../processes/start-child.ts'
-import { proveBooked, proveDurable, proveKeyed, proveSameStatements } from '../proof.ts'
+import { proveApart, proveBooked, proveDurable, proveKeyed, proveSameStatements } from '../proof.ts'
 import { fill } from './fill.ts'
 import { isOutsider, isPeer } from './side.ts'
 
@@ -23,6 +23,7 @@ export const drainBench: Bench = {
       await fill(contender.name, place, jobs)
       if (contender.side !== 'peer') await proveKeyed(place.database, jobs)
       const { slices: _, ...figures } = await startChild('drain', { contender: contender.name, place, jobs, capMs }).result
+      proveApart('the worker', [figures.pid])
       if (contender.side !== 'peer') await proveBooked(place.database, jobs)
       if (contender.side === 'ours') await proveSameStatements(ground, place.database, 'drain')
       await place.drop()

@@ -8,7 +8,7 @@ import type { Entry } from '../contenders/roster.ts'
 import { type Turn, turns } from '../measure/rounds.ts'
 import { Tally } from '../measure/tally.ts'
 import { startChild } from '../processes/start-child.ts'
-import { prove, proveDurable, proveKeyed, proveSameStatements } from '../proof.ts'
+import { prove, proveApart, proveDurable, proveKeyed, proveSameStatements } from '../proof.ts'
 import { isOutsider, isPeer } from './side.ts'
 
 export const enqueueBench: Bench = {
@@ -22,15 +22,18 @@ export const enqueueBench: Bench = {
       const { name, side } = contender
       const place = await ground.preparedPlace(name)
       await place.settle()
+      const pids: number[] = []
       let stored = 0
       for (const manner of manners) {
         const size = sizeOf(contender, manner, quick)
         const figures = await startChild('enqueue', { contender: name, place, manner, first: stored, ...size }).result
+        pids.push(figures.pid)
         stored += figures.jobs
         prove(figures.stored === stored, `${name} stored ${stored} jobs (it has ${figures.stored})`)
         tallies[manner].add(name, figures.jobsPerSecond)
         report({ round, contender: `${name}, ${manner}`, figures: { manner, ...figures } })
       }
+      proveApart('whoever enqueues', pids)
       if (side !== 'peer') await proveKeyed(place.database, stored)
       if (side === 'ours' && manners.includes('bulk')) await proveSameStatements(ground, place.database, 'enqueue')
       await place.drop()

@@ -9,7 +9,7 @@ import type { FreshPlace, Ground } from '../ground.ts'
 import { turns } from '../measure/rounds.ts'
 import { Tally } from '../measure/tally.ts'
 import { startChild } from '../processes/start-child.ts'
-import { prove, proveBooked, proveDurable, proveKeyed } from '../proof.ts'
+import { prove, proveApart, proveBooked, proveDurable, proveKeyed } from '../proof.ts'
 import { within } from '../servers/postgres.ts'
 import { fill } from './fill.ts'
 import { finishedJobs } from './finished-jobs.ts'
@@ -35,6 +35,7 @@ export const historyBench: Bench = {
       await fill(ours, place, jobs)
       await proveKeyed(place.database, jobs)
       const { slices: _, ...figures } = await startChild('drain', { contender: ours, place, jobs, capMs: 60_000 }).result
+      proveApart('the worker', [figures.pid])
       await proveBooked(place.database, jobs)
       await proveSurrounded(place, source.rows)
       await place.drop()

@@ -11,7 +11,7 @@ import { turns } from '../measure/rounds.ts'
 import { mean } from '../measure/statistics.ts'
 import { Tally } from '../measure/tally.ts'
 import { startChild } from '../processes/start-child.ts'
-import { prove, proveBooked, proveDurable, proveKeyed } from '../proof.ts'
+import { prove, proveApart, proveBooked, proveDurable, proveKeyed } from '../proof.ts'
 import { fill } from './fill.ts'
 
 const ours = 'sluice tuned'
@@ -35,6 +35,7 @@ export const horizonBench: Bench = {
       const letGo = contender.name === 'held' ? await holdSnapshot(ground, place) : async () => {}
       const figures = await startChild('drain', { contender: ours, place, jobs, capMs: 120_000, slices }).result
       await letGo()
+      proveApart('the worker', [figures.pid])
       await proveBooked(place.database, jobs)
       await place.drop()
       const lastToFirst = mean(figures.slices.slice(-3)) / mean(figures.slices.slice(1, 4))

@@ -10,7 +10,7 @@ import type { FreshPlace, Ground } from '../ground.ts'
 import { turns } from '../measure/rounds.ts'
 import { Tally } from '../measure/tally.ts'
 import { startChild } from '../processes/start-child.ts'
-import { proveBooked, proveDurable, proveKeyed } from '../proof.ts'
+import { proveApart, proveBooked, proveDurable, proveKeyed } from '../proof.ts'
 import { fill } from './fill.ts'
 import { budgets } from './lanes/budgets.ts'
 import { parkBacklog, proveParked } from './lanes/closed-backlog.ts'
@@ -65,6 +65,7 @@ async function compareDrains({ ground, quick, plan, report }: Setting): Promise<
     await fill(side.contender, place, jobs)
     await proveKeyed(place.database, jobs)
     const { slices: _, ...figures } = await startChild('drain', { contender: side.contender, place, jobs, capMs: 60_000 }).result
+    proveApart('the worker', [figures.pid])
     await proveBooked(place.database, jobs)
     await proveParked(place, side.parked)
     await place.drop()

@@ -6,7 +6,7 @@ import { turns } from '../measure/rounds.ts'
 import { quantile } from '../measure/statistics.ts'
 import { Tally } from '../measure/tally.ts'
 import { startChild } from '../processes/start-child.ts'
-import { prove, proveDurable } from '../proof.ts'
+import { proveApart, proveBooked, proveDurable } from '../proof.ts'
 import { isBullmqOnRedis, isPostgresPeer } from './side.ts'
 
 export const latencyBench: Bench = {
@@ -25,9 +25,10 @@ export const latencyBench: Bench = {
     )) {
       const place = await ground.preparedPlace(contender.name)
       await place.settle()
-      const { latenciesMs, pid, workerPid } = await startChild('sendSamples', { contender: contender.name, place, ...size })
+      const { latenciesMs, sent, pid, workerPid } = await startChild('sendSamples', { contender: contender.name, place, ...size })
         .result
-      prove(new Set([pid, workerPid, process.pid]).size === 3, 'enqueue and handler are in different processes')
+      proveApart('enqueue and handler', [pid, workerPid])
+      if (contender.side === 'ours') await proveBooked(place.database, sent)
       await place.drop()
       const figures = { p50Ms: quantile(latenciesMs, 0.5), p95Ms: quantile(latenciesMs, 0.95), samples: latenciesMs.length }
       p50.add(contender.name, figures.p50Ms)

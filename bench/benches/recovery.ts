@@ -11,7 +11,7 @@ import { monotonicMs, pause } from '../measure/clock.ts'
 import { turns } from '../measure/rounds.ts'
 import { Tally } from '../measure/tally.ts'
 import { startChild } from '../processes/start-child.ts'
-import { prove, proveDurable } from '../proof.ts'
+import { prove, proveApart, proveBooked, proveDurable } from '../proof.ts'
 import { enqueueHeld } from '../roles/hold-jobs.ts'
 import { within } from '../servers/postgres.ts'
 
@@ -40,11 +40,12 @@ export const recoveryBench: Bench = {
       await first.child.kill()
       await second.started(jobs)
       const seconds = (monotonicMs() - killedAtMs) / 1000
-      prove(new Set([process.pid, first.child.pid, second.child.pid]).size === 3, 'the two workers are processes of their own')
+      proveApart('the two workers', [first.child.pid, second.child.pid])
       second.child.tell('let go')
       const { effects, distinct } = await effectsOf(place)
       second.child.tell('stop')
       await second.child.result
+      await proveBooked(place.database, jobs, 'bench.held')
       await place.drop()
       const [lost, doubled] = [jobs - distinct, effects - distinct]
       tally.seconds.add('sluice', seconds)

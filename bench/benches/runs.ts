@@ -11,7 +11,7 @@ import { monotonicMs, pause } from '../measure/clock.ts'
 import { turns } from '../measure/rounds.ts'
 import { Tally } from '../measure/tally.ts'
 import { startChild } from '../processes/start-child.ts'
-import { prove, proveBooked, proveDurable, proveKeyed } from '../proof.ts'
+import { prove, proveApart, proveBooked, proveDurable, proveKeyed } from '../proof.ts'
 import { type Progress, prepareRuns } from '../roles/work-in-runs.ts'
 import { within } from '../servers/postgres.ts'
 
@@ -42,7 +42,7 @@ export const runsBench: Bench = {
       const { seconds, pids } = await drainTogether(place, side.workers, jobs)
       const completed = await completionsOf(place, side.runs, jobs)
       await proveBooked(place.database, jobs)
-      prove(new Set([process.pid, ...pids]).size === side.workers + 1, 'each worker is a process of its own')
+      proveApart('the workers', pids)
       await place.drop()
       completions.seen += completed
       completions.wanted += side.runs

@@ -13,6 +13,7 @@ export interface AskInput {
 }
 
 export interface AskAnswer {
+  readonly pid: number
   readonly perSecond: number
   readonly meanMs: number
   readonly p99Ms: number
@@ -41,7 +42,8 @@ export async function askApi({ address, question, connections, askMs }: AskInput
   }
   await Promise.all(Array.from({ length: connections }, go))
   agent.destroy()
-  return { perSecond: (tookMs.length * 1_000) / askMs, meanMs: mean(tookMs), p99Ms: quantile(tookMs, 0.99), refused }
+  const perSecond = (tookMs.length * 1_000) / askMs
+  return { pid: process.pid, perSecond, meanMs: mean(tookMs), p99Ms: quantile(tookMs, 0.99), refused }
 }
 
 function ask(agent: Agent, url: string): Promise<{ status: number; newestId: number }> {

@@ -21,6 +21,8 @@ export interface SamplesInput {
 export interface SamplesFigures {
   readonly pid: number
   readonly workerPid: number
+  /** Jobs, those of the warm-up among them. */
+  readonly sent: number
   readonly latenciesMs: readonly number[]
 }
 
@@ -40,16 +42,18 @@ export async function sendSamples(input: SamplesInput): Promise<SamplesFigures> 
   await session.connect()
   const latenciesMs: number[] = []
   const endAtMs = monotonicMs() + input.capMs
+  let sent = 0
   for (let n = 0; n < input.warmUp + input.samples && monotonicMs() < endAtMs; n += 1) {
     await pause(shortestPauseMs + Math.random() * (longestPauseMs - shortestPauseMs))
     const started = new Promise<number>((resolve) => waiting.set(n, resolve))
     const sentAtMs = monotonicMs()
     await session.enqueueOne(n)
+    sent += 1
     const startedAtMs = await started
     if (n >= input.warmUp) latenciesMs.push(startedAtMs - sentAtMs)
   }
   worker.tell('stop')
   const { pid: workerPid } = await worker.result
   await session.close()
-  return { pid: process.pid, workerPid, latenciesMs }
+  return { pid: process.pid, workerPid, sent, latenciesMs }
 }

@@ -10,7 +10,7 @@ import type { FreshPlace, Ground } from '../../ground.ts'
 import { monotonicMs, pause } from '../../measure/clock.ts'
 import { startChild } from '../../processes/start-child.ts'
 import { startWorkerCommand } from '../../processes/worker-command.ts'
-import { prove } from '../../proof.ts'
+import { prove, proveSoundLedger } from '../../proof.ts'
 import { type CollectInput, openCollector } from '../../roles/collect-github.ts'
 import type { SimulateInput } from '../../roles/simulate-github.ts'
 import { type Database, within } from '../../servers/postgres.ts'
@@ -188,6 +188,7 @@ export async function setStage(ground: Ground, plan: StagePlan): Promise<Stage> 
       await Promise.all([...staff].map((worker) => worker.stop()))
       await engine.stop()
       await sim.stop()
+      await proveSoundLedger(place.database)
       await place.drop()
       return { ...summary, seconds: (monotonicMs() - startedAtMs) / 1000 }
     },

@@ -6,7 +6,7 @@ import { Redis as Client } from 'ioredis'
 import type { Ground } from '../../ground.ts'
 import { pause } from '../../measure/clock.ts'
 import { startChild } from '../../processes/start-child.ts'
-import { prove } from '../../proof.ts'
+import { prove, proveApart } from '../../proof.ts'
 
 const settleDownMs = 5_000
 
@@ -28,7 +28,8 @@ export async function idleCommands(ground: Ground, quick: boolean) {
   monitor.disconnect()
   client.disconnect()
   worker.tell('end')
-  await worker.result
+  const { pid } = await worker.result
+  proveApart('the worker', [pid])
   await place.drop()
   let blockedReads = 0
   let renewals = 0

@@ -6,7 +6,7 @@ import type { Ground } from '../../ground.ts'
 import { pause } from '../../measure/clock.ts'
 import { mean } from '../../measure/statistics.ts'
 import { startChild } from '../../processes/start-child.ts'
-import { prove } from '../../proof.ts'
+import { prove, proveApart } from '../../proof.ts'
 import { enqueueCalls } from '../../roles/spend.ts'
 
 const usual = { tenants: 8, limit: 60, workers: 3, by: 'postgres' as 'postgres' | 'redis' }
@@ -35,10 +35,7 @@ export async function budgets(ground: Ground, quick: boolean, { tenants, limit, 
   const { calls, overdrawn, unused, pid } = await oracle.result
   for (const { tell } of spenders) tell('stop')
   await Promise.all(spenders.map(({ kill }) => kill()))
-  prove(
-    new Set([process.pid, pid, ...spenders.map((child) => child.pid)]).size === workers + 2,
-    'all of them are processes of their own',
-  )
+  proveApart('server and spenders', [pid, ...spenders.map((child) => child.pid)])
   await place.drop()
   return {
     overdrawn,
