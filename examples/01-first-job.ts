@@ -13,7 +13,7 @@ const finished = new Promise<void>((resolve) => {
   greeted = resolve
 })
 
-const greet = defineKind('person.greet', {
+const greet = defineKind('newcomer.greet', {
   payload: z.object({ name: z.string() }), // checked when the job is enqueued and again when it runs
   run({ payload, attempt }) {
     console.log(`Hello ${payload.name}! (attempt ${attempt})`)

@@ -2,7 +2,8 @@
  * Enqueue from plain SQL: `sluice.enqueue` is a function in the database, so any language, `psql` and even a trigger can make jobs.
  *
  * A process that defines the kind has registered it with its defaults, and unknown names are refused. Options are named arguments:
- * select sluice.enqueue('kind', payload, delay => '5 minutes', priority => 10, key => 'once', owner => 'ann')
+ * select id, created from sluice.enqueue('kind', payload, delay => '5 minutes', priority => 10, key => 'once', owner => 'ann')
+ * The id is a bigint, which `pg` gives as text: write `engine.find(Number(id))`.
  */
 import { createEngine, defineKind } from '@sluice/engine'
 import { findDatabase } from '@sluice/local-postgres'

@@ -2,12 +2,13 @@
  * Testing your handler, in two ways. Both come from `@sluice/engine/testing` and need no worker and no waiting.
  *
  * `runHandler` calls it with a payload and gives you the outcome as a value: no database, nothing is written. `createTestKit` runs jobs
- * inline on a real database, children and transactions included, and turns the clock, so that a week of retries takes a moment.
+ * inline on a real database, children and transactions included, and turns the clock, so that a week of retries takes a moment. It wants a
+ * database of its own, because it runs whatever lies there: `startTestServer` starts a PostgreSQL that goes with this program.
  */
 import assert from 'node:assert/strict'
 import { defineKind, delays, done } from '@sluice/engine'
 import { createTestKit, runHandler } from '@sluice/engine/testing'
-import { findDatabase } from '@sluice/local-postgres'
+import { startTestServer } from '@sluice/local-postgres/testing'
 import { z } from 'zod'
 
 interface Services {
@@ -40,7 +41,8 @@ const moody: Services = {
     },
   },
 }
-const database = await findDatabase({ env: process.env, dataFolder: '.sluice/postgres' })
+const server = await startTestServer() // once for all tests
+const database = await server.createDatabase() // once for each
 const kit = await createTestKit({ database: database.url, kinds: [watch, notify], services: moody })
 const told = async (): Promise<string> => (await kit.drain()).map(({ kind, outcome }) => `${kind} ${outcome}`).join(', ')
 await kit.enqueue(watch({ item: 'tea' }))
@@ -50,4 +52,4 @@ console.log(`an hour later: ${await told()}`)
 await kit.advance('1d')
 console.log(`a day later: ${await told()}`)
 await kit.close()
-await database.stop()
+await server.stop()

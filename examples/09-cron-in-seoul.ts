@@ -3,11 +3,11 @@
  *
  * The leading process sleeps until the stored next fire and enqueues the job in the transaction that moves it on, so each night has one job,
  * whoever is killed on the way. Given to `createEngine({ schedules })`, it is stored when the engine starts; a start does not put it off.
- * The testing kit turns the clock here, so that three nights take a moment.
+ * The testing kit turns the clock here, on a database of its own, so that three nights take a moment.
  */
 import { defineKind, defineSchedule } from '@sluice/engine'
 import { createTestKit } from '@sluice/engine/testing'
-import { findDatabase } from '@sluice/local-postgres'
+import { startTestServer } from '@sluice/local-postgres/testing'
 import { z } from 'zod'
 
 const close = defineKind('books.close', {
@@ -27,7 +27,8 @@ const nightly = defineSchedule('books.nightly', {
 })
 
 const inSeoul = new Intl.DateTimeFormat('en-GB', { timeZone: 'Asia/Seoul', timeStyle: 'short' })
-const database = await findDatabase({ env: process.env, dataFolder: '.sluice/postgres' })
+const server = await startTestServer()
+const database = await server.createDatabase()
 const kit = await createTestKit({ database: database.url, kinds: [close], schedules: [nightly] })
 
 const { nextFires } = await kit.schedules.show('books.nightly', { fires: 3 })
@@ -42,6 +43,5 @@ const { fired, pausedReason } = await kit.schedules.show('books.nightly')
 console.log(`${fired} nights, then a week of ${pausedReason}`)
 await kit.schedules.runNow('books.nightly') // by hand, paused or not
 await kit.drain()
-await kit.schedules.remove('books.nightly')
 await kit.close()
-await database.stop()
+await server.stop()

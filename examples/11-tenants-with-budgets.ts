@@ -51,5 +51,6 @@ console.log(`refused by the server: ${refused.length}`)
 const waiting = await engine.enqueue(fetchPage({ page: 99 }, { owner: 'ada' }))
 console.log(`why does page 99 wait? ${(await engine.why(waiting.id)).reason}`)
 
+await engine.inspect.bulk('cancel', { kind: 'page.fetch' }) // nobody would run what waits here
 await engine.stop()
 await database.stop()
