@@ -104,7 +104,7 @@ describe('[C-14] sluice collect', () => {
       err: expect.not.stringContaining('hunter2'),
     })
     expect(await ask(['collect', 'acorn'], { GITHUB_TOKEN: envOf('birch')['GITHUB_TOKEN'] })).toMatchObject({
-      code: 1,
+      code: 2,
       err: expect.stringContaining('belongs to "birch"'),
     })
     expect(await ask(['collect', 'acorn'], { GITHUB_API_URL: 'http://127.0.0.1:1' })).toMatchObject({

@@ -104,6 +104,14 @@ describe('[O-01] sluice up', () => {
     expect(second).toBeNull()
   })
 
+  test('[O-01] a role without an API names the port that it has', async ({ sluice }) => {
+    for (const role of ['worker', 'scheduler'])
+      expect(await sluice([role, '--port', '0'])).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('Did you mean --health-port?'),
+      })
+  })
+
   test('[O-01] a port that is taken is named, with what to do', async ({ sluice }) => {
     const taken = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => taken.once('listening', resolve))

@@ -16,7 +16,7 @@ export type Perform = (leaf: Leaf, args: readonly string[], options: Record<stri
 const exitHelp = 'Exit codes: 0 ok, 1 failure, 2 usage, 3 not found, 4 conflict, 5 unavailable, 130 interrupted.'
 
 export function buildProgram({ nouns, verbs }: Tree, version: string, perform: Perform, json = false): Command {
-  const say = (text: string): string => keepTokens(text) ?? nameNouns(text, nouns)
+  const say = (text: string): string => keepTokens(text) ?? nameNouns(nameHealthPort(text), nouns)
   const program = new Command('sluice')
     .description('A durable work engine on PostgreSQL.')
     .version(version, '-V, --version', 'show the version')
@@ -64,6 +64,11 @@ function keepTokens(text: string): string | undefined {
     '  gh auth token | sluice users rotate LOGIN --token-file -',
     '',
   ].join('\n')
+}
+
+/** A role without an API has another port, which is spelled less alike than its host. */
+function nameHealthPort(text: string): string {
+  return text.replace(/^(error: unknown option '--port'\n\(Did you mean )--host/, '$1--health-port')
 }
 
 /** `sluice enqueue` lacks its noun: nothing is spelled like it, but there is a command of that name. */
