@@ -24,7 +24,7 @@ export const historyBench: Bench = {
   async run({ ground, quick, plan, report }) {
     const proof = await proveDurable(ground)
     const rows = quick ? 200_000 : 1_000_000
-    const jobs = quick ? 20_000 : 50_000
+    const jobs = 50_000
     const tally = new Tally()
     const sources = [
       { name: 'empty', rows: 0, place: await build(ground, 0) },

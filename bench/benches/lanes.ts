@@ -55,7 +55,7 @@ interface Side {
 }
 
 async function compareDrains({ ground, quick, plan, report }: Setting): Promise<Tally> {
-  const jobs = quick ? 20_000 : 50_000
+  const jobs = 50_000
   const rates = new Tally()
   const sides = await sidesOf(ground)
   // The promises need their time too.

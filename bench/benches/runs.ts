@@ -28,9 +28,9 @@ export const runsBench: Bench = {
   about: 'jobs a second in fifty runs and in one, against the same jobs without runs; and whether each run completes once',
   needsRedis: false,
   headline: { figure: 'jobsPerSecond', unit: 'jobs/s' },
-  async run({ ground, quick, plan, report }) {
+  async run({ ground, plan, report }) {
     const proof = await proveDurable(ground)
-    const jobs = quick ? 20_000 : 50_000
+    const jobs = 50_000
     const rates = new Tally()
     const completions = { seen: 0, wanted: 0 }
     const sources = new Map<number, FreshPlace>()
