@@ -29,7 +29,7 @@ const names = [
 const usage = `usage: npm run bench -- NAME [--json] [--quick]
   NAME     one of ${names.join(' ')}
   --json   one JSON object a line, the summary last; without it a table
-  --quick  fewer jobs and rounds, no contenders with default settings; under 40 seconds, for collect under 90
+  --quick  fewer jobs and rounds, no contenders with default settings; under 40 seconds, for dispatch and collect under 90
 
   SLUICE_BENCH_USERS=10000 sets how many people the registry of collect has`
 
