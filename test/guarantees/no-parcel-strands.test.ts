@@ -20,6 +20,9 @@ const chaosMsMax = 90_000
 const [jobsMin, killsMin, sharedMin] = [1_000, 5, 20]
 /** So few that a process takes a part of most parcels. */
 const pools = { light: { core: 6, max: 8 } }
+/** A pause takes whatever waits out of its parcels: where much waits and pauses are many, claims find none, and a slow machine would try nothing. */
+const waitingMax = 150
+const pauseShare = 0.03
 
 /** Where somebody has looked and is about to act on it. */
 const windows: readonly [name: string, before: string][] = [
@@ -95,6 +98,7 @@ async function enqueueUntil(url: string, engine: Engine, over: () => boolean, co
   await client.connect()
   try {
     while (!over()) {
+      await eventually(async () => over() || (await waiting(client)) < waitingMax)
       await client.query('begin')
       const size = Math.random() < 0.3 ? 1 : 16 + Math.floor(Math.random() * 60)
       const jobs = await engine.enqueueMany(
@@ -112,6 +116,10 @@ async function enqueueUntil(url: string, engine: Engine, over: () => boolean, co
   }
 }
 
+async function waiting(client: pg.Client): Promise<number> {
+  return (await client.query('select from sluice.job where worker is null')).rowCount ?? 0
+}
+
 /** Locks waiting jobs or parcels and lets them go, cancels, pauses and resumes. */
 async function disturb(url: string, engine: Engine, over: () => boolean): Promise<void> {
   const client = new pg.Client(url)
@@ -119,7 +127,7 @@ async function disturb(url: string, engine: Engine, over: () => boolean): Promis
   try {
     while (!over()) {
       const dice = Math.random()
-      if (dice < 0.8) {
+      if (dice < 1 - pauseShare) {
         await client.query('begin')
         if (dice < 0.3) await client.query('select from sluice.job where worker is null and id % 3 = 0 for update skip locked')
         else if (dice < 0.6) await client.query('select from sluice.parcel for update skip locked')
