@@ -13,9 +13,9 @@ import type { Service } from '../support/service.ts'
 
 export interface Beat {
   /** When it was sent, by the monotonic clock. */
+  readonly sentMs: number
   /** The last one did not get through. */
   readonly afterTrouble: boolean
-  readonly sentMs: number
   readonly known: boolean
   readonly term: number | undefined
   readonly leaderMs: number
