@@ -706,8 +706,8 @@ begin
     if not found then select * into lead from sluice.leader; end if;
   end if;
   term := case when lead.worker = in_worker and lead.until > at then lead.term end;
-  leader_ms := extract(epoch from lead.until - at) * 1000;
-  if leader_ms = '-infinity' then leader_ms := 0; end if;
+  -- Seconds and not times are subtracted, here and below: an end may be infinitely long ago, and before 17 PostgreSQL does not reckon with such times.
+  leader_ms := greatest(extract(epoch from lead.until) - extract(epoch from at), 0) * 1000;
 
   -- The first of each, and not "exists": that may be answered for all pools at once, by a walk over everything that waits.
   ready := array(
@@ -743,7 +743,7 @@ begin
   if term is not null then
     due_ms := least((select extract(epoch from j.run_at - at) * 1000 from sluice.job j where j.shelf = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1),
                     (select extract(epoch from l.opens_at - at) * 1000 from sluice.lane l where l.opens_at is not null order by l.opens_at limit 1));
-    next_lease_ms := (select extract(epoch from min(w.lease_until) - at) * 1000 from sluice.worker w where w.id <> in_worker);
+    next_lease_ms := (select (extract(epoch from min(w.lease_until)) - extract(epoch from at)) * 1000 from sluice.worker w where w.id <> in_worker);
     chores := exists (select from sluice.pause p where p.scope = 'kind' and not p.parked)
       or exists (select from sluice.paused_kinds() as kind where not exists (select from sluice.pause p where p.scope = 'kind' and p.name = kind))
       or exists (select from sluice.job f where f.after_key is not null
@@ -1126,7 +1126,8 @@ begin
               when not exists (select from found f where f.id = a.id) then 'busy'
               when not exists (select from queued q where q.id = a.id) then 'owner'
               else 'lane' end,
-         extract(epoch from coalesce(j.run_at, o.opens_at) - at) * 1000, a.id, null, null, null, null, null, null, null, null, null, null, null, null, null, null, j.lane
+         -- As in beat: a follower's time is infinite.
+         (extract(epoch from coalesce(j.run_at, o.opens_at)) - extract(epoch from at)) * 1000, a.id, null, null, null, null, null, null, null, null, null, null, null, null, null, null, j.lane
   from (select distinct u.id from unnest(ids) as u(id)) a
   left join sluice.job j on j.id = a.id
   left join left_over o on o.key = j.lane

@@ -205,14 +205,45 @@ for (const { name, major, binaries, missing } of servers)
       }
     })
 
+    test('[E-11] a process that does not lead works also where nobody has ever led', async ({ client, engines }) => {
+      const engine = engines({ kinds: [note], lead: false })
+      await engine.start()
+      await engine.enqueue(note({}))
+      await ledger(client, 1)
+      expect(engine.status()).toMatchObject({ ready: true, leads: false })
+    })
+
+    test('[E-19] [E-23] a leader that stops keeps its lease for as long as its jobs run', async ({ client, engines }) => {
+      let open = () => {}
+      const gate = new Promise<void>((resolve) => {
+        open = resolve
+      })
+      const slow = defineKind('slow', { run: () => gate })
+      const [one, other] = [1, 2].map(() => engines({ kinds: [slow], lease: '1s', grace: '60s' })) as [Engine, Engine]
+      await one.start()
+      const { id } = await one.enqueue(slow({}))
+      await eventually(async () => one.status().leads && (await state(one, id)) === 'running')
+      const stopped = one.stop()
+      const beats = async () => (await client.query('select beat_at::text as at from sluice.worker where stopping')).rows[0]?.at
+      const seen = new Set<string>()
+      await eventually(async () => seen.add(await beats()).size > 5)
+      await other.start()
+      await eventually(() => other.status().leads)
+      open()
+      await stopped
+      expect(await one.attempts(id).catch(() => other.attempts(id))).toMatchObject([{ attempt: 1, outcome: 'succeeded' }])
+    })
+
     test('[E-07] [E-24] jobs of a lost process are rescued, and old days are dropped', async ({ client, engines }) => {
       const broken = defineKind('broken', { retry: once, run: () => fail(new Error('broken')) })
       const engine = engines({ kinds: [note, broken], keepDays: 5 })
       await engine.migrate()
-      await client.query(`insert into sluice.worker (id, name, lease_until) values (99, 'dead', now() - interval '1 s')`)
+      await client.query(
+        `insert into sluice.worker (id, name, lease_until) values (98, 'left something behind', '-infinity'), (99, 'dead', now() - interval '1 s')`,
+      )
       await client.query(
         `insert into sluice.job (id, kind, pool, rank, payload, max_attempts, created_at, worker, attempt, fence, started_at)
-         select n, 'note', 'light', 1, '{}', 5, now(), 99, 1, 7, now() from generate_series(1001, 1010) n`,
+         select n, 'note', 'light', 1, '{}', 5, now(), 98 + n % 2, 1, 7, now() from generate_series(1001, 1010) n`,
       )
       await client.query(`select sluice.add_days((now() at time zone 'UTC')::date - 20, 2)`)
       const failing = await engine.enqueue(broken({}))

@@ -48,8 +48,8 @@ begin
     if not found then select * into lead from sluice.leader; end if;
   end if;
   term := case when lead.worker = in_worker and lead.until > at then lead.term end;
-  leader_ms := extract(epoch from lead.until - at) * 1000;
-  if leader_ms = '-infinity' then leader_ms := 0; end if;
+  -- Seconds and not times are subtracted, here and below: an end may be infinitely long ago, and before 17 PostgreSQL does not reckon with such times.
+  leader_ms := greatest(extract(epoch from lead.until) - extract(epoch from at), 0) * 1000;
 
   -- The first of each, and not "exists": that may be answered for all pools at once, by a walk over everything that waits.
   ready := array(
@@ -85,7 +85,7 @@ begin
   if term is not null then
     due_ms := least((select extract(epoch from j.run_at - at) * 1000 from sluice.job j where j.shelf = 'scheduled' and j.run_at < 'infinity' order by j.run_at limit 1),
                     (select extract(epoch from l.opens_at - at) * 1000 from sluice.lane l where l.opens_at is not null order by l.opens_at limit 1));
-    next_lease_ms := (select extract(epoch from min(w.lease_until) - at) * 1000 from sluice.worker w where w.id <> in_worker);
+    next_lease_ms := (select (extract(epoch from min(w.lease_until)) - extract(epoch from at)) * 1000 from sluice.worker w where w.id <> in_worker);
     chores := exists (select from sluice.pause p where p.scope = 'kind' and not p.parked)
       or exists (select from sluice.paused_kinds() as kind where not exists (select from sluice.pause p where p.scope = 'kind' and p.name = kind))
       or exists (select from sluice.job f where f.after_key is not null

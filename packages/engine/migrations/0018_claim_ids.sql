@@ -151,7 +151,8 @@ begin
               when not exists (select from found f where f.id = a.id) then 'busy'
               when not exists (select from queued q where q.id = a.id) then 'owner'
               else 'lane' end,
-         extract(epoch from coalesce(j.run_at, o.opens_at) - at) * 1000, a.id, null, null, null, null, null, null, null, null, null, null, null, null, null, null, j.lane
+         -- As in beat: a follower's time is infinite.
+         (extract(epoch from coalesce(j.run_at, o.opens_at)) - extract(epoch from at)) * 1000, a.id, null, null, null, null, null, null, null, null, null, null, null, null, null, null, j.lane
   from (select distinct u.id from unnest(ids) as u(id)) a
   left join sluice.job j on j.id = a.id
   left join left_over o on o.key = j.lane
