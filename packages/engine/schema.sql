@@ -911,9 +911,10 @@ declare
   owned boolean;
   at timestamptz := sluice.now();
   stamp bigint := date_part('epoch', at) * 1000000;
-  -- The place in the order, (rank, id), of the next parcel and of the next entry. Both may have the same: the entry of a job that left its parcel goes before what the parcel still has.
+  -- The place in the order, (rank, id), of the next parcel and of the next entry. A parcel's is that of the first that may wait in it: the entry of a job that left it goes before what it still has.
   parcel_rank bigint;
   parcel_id bigint;
+  reached bigint;
   entry_rank bigint := since;
   entry_id bigint := 0;
   the_end constant bigint := 9223372036854775807;
@@ -926,17 +927,18 @@ begin
   -- The rescuer deletes the row of a dead process together with its claims: whoever holds the row cannot be rescued in between, and whoever finds
   -- it gone claims nothing.
   select unknown_kinds || array(select p.name from sluice.pause p where p.scope = 'kind'), exists (select from sluice.pause p where p.scope = 'pool' and p.name = in_pool),
-         exists (select from sluice.owner), p.rank, p.first
+         exists (select from sluice.owner), p.rank, p.next
   into skip, closed, owned, parcel_rank, parcel_id
   from sluice.worker w
   left join lateral (
-    select p.rank, p.first from sluice.parcel p
+    select p.rank, p.next from sluice.parcel p
     where p.pool = in_pool and p.rank >= since and p.next <= p.last and p.kind <> all(unknown_kinds) order by p.rank, p.id limit 1) p on true
   where w.id = in_worker
   for key share of w;
   if closed is not false then return; end if;
   if owned then perform sluice.move_owned(in_pool, since); end if;
   packed := parcel_rank is not null;
+  reached := parcel_rank;
   -- Entries up to the next parcel, parcels up to the next entry, and so on; almost always one of the two is all there is.
   loop
     return query
@@ -971,13 +973,15 @@ begin
     get diagnostics got = row_count;
     wanted := wanted - got;
     exit when entry_rank is null or wanted <= 0;
-    select p.rank, p.first into parcel_rank, parcel_id
+    select p.rank, p.next into parcel_rank, parcel_id
     from sluice.parcel p
-    where p.pool = in_pool and p.rank >= entry_rank and (p.rank, p.first) >= (entry_rank, entry_id) and p.next <= p.last and p.kind <> all(skip)
+    where p.pool = in_pool and p.rank >= entry_rank and (p.rank, p.next) >= (entry_rank, entry_id) and p.next <= p.last and p.kind <> all(skip)
     order by p.rank, p.id
     limit 1;
+    reached := coalesce(parcel_rank, reached);
   end loop;
-  if packed then perform sluice.clear_parcels(in_pool, since); end if;
+  -- Not beyond: of those that wait there may be any number.
+  if packed then perform sluice.clear_parcels(in_pool, since, reached); end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.claim_ids(in_pool text, in_worker bigint, ids bigint[], unknown_kinds text[])
@@ -1332,7 +1336,7 @@ begin
   select array_agg(x.id), max(x.rank) into ids, until
   from (select m.id, p.rank
         from (select p.id, p.rank, p.next, p.last from sluice.parcel p
-              where p.pool = in_pool and p.rank between low and high and (p.rank, p.first) < (high, before) and p.next <= p.last and p.kind <> all(skip)
+              where p.pool = in_pool and p.rank between low and high and (p.rank, p.next) < (high, before) and p.next <= p.last and p.kind <> all(skip)
               order by p.rank, p.id offset 0) p
         cross join lateral (
           select j.id from sluice.job j
@@ -1413,7 +1417,7 @@ AS $function$
   order by length(c.pattern) desc, c.pattern
   limit 1 $function$;
 
-CREATE OR REPLACE FUNCTION sluice.clear_parcels(in_pool text, low bigint)
+CREATE OR REPLACE FUNCTION sluice.clear_parcels(in_pool text, low bigint, high bigint)
  RETURNS integer
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -1428,7 +1432,7 @@ begin
   delete from sluice.parcel p
   where p.ctid = any(array(
     select q.ctid from sluice.parcel q
-    where q.pool = in_pool and q.rank >= low and q.next > q.last
+    where q.pool = in_pool and q.rank between low and high and q.next > q.last
       and not exists (select from sluice.job j where j.id between q.first and q.last and j.parcel = q.id)
     order by q.rank, q.id limit 2000 for update skip locked));
   get diagnostics gone = row_count;
@@ -3035,8 +3039,7 @@ AS $function$
   select exists (
     select from sluice.pools_of_parcels() as n(pool)
     cross join lateral (select * from sluice.parcel p where p.pool = n.pool order by p.rank, p.id limit 8) p
-    where not exists (select from sluice.job j where j.id between p.next and p.last and j.parcel = p.id)
-      and not exists (select from sluice.job j where j.id between p.first and p.next - 1 and j.parcel = p.id)) $function$;
+    where not exists (select from sluice.job j where j.id between p.first and p.last and j.parcel = p.id)) $function$;
 
 CREATE OR REPLACE FUNCTION sluice.park(in_term bigint, batch integer)
  RETURNS boolean
@@ -4123,7 +4126,7 @@ begin
   select min(j.rank) as low, max(j.rank) as high into ranks from sluice.job j where j.id = any(ids) and j.parcel is not null and j.worker = in_worker and j.started_at = at;
   if ranks.low is null then return; end if;
   perform sluice.tidy_parcels(in_pool, ranks.low, ranks.high);
-  perform sluice.clear_parcels(in_pool, ranks.low - 60000);      -- what ran until now; the leader looks at the rest
+  perform sluice.clear_parcels(in_pool, ranks.low - 60000, ranks.high);      -- what ran until now; the leader looks at the rest
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.tidy_all_parcels()
@@ -4136,7 +4139,7 @@ declare
 begin
   for one in select sluice.pools_of_parcels() loop
     more := sluice.tidy_parcels(one, -9223372036854775808, 9223372036854775807) >= 1000 or more;
-    more := sluice.clear_parcels(one, -9223372036854775808) >= 2000 or more;
+    more := sluice.clear_parcels(one, -9223372036854775808, 9223372036854775807) >= 2000 or more;
   end loop;
   return more;
 end $function$;

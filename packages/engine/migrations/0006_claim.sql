@@ -17,9 +17,10 @@ declare
   owned boolean;
   at timestamptz := sluice.now();
   stamp bigint := date_part('epoch', at) * 1000000;
-  -- The place in the order, (rank, id), of the next parcel and of the next entry. Both may have the same: the entry of a job that left its parcel goes before what the parcel still has.
+  -- The place in the order, (rank, id), of the next parcel and of the next entry. A parcel's is that of the first that may wait in it: the entry of a job that left it goes before what it still has.
   parcel_rank bigint;
   parcel_id bigint;
+  reached bigint;
   entry_rank bigint := since;
   entry_id bigint := 0;
   the_end constant bigint := 9223372036854775807;
@@ -32,17 +33,18 @@ begin
   -- The rescuer deletes the row of a dead process together with its claims: whoever holds the row cannot be rescued in between, and whoever finds
   -- it gone claims nothing.
   select unknown_kinds || array(select p.name from sluice.pause p where p.scope = 'kind'), exists (select from sluice.pause p where p.scope = 'pool' and p.name = in_pool),
-         exists (select from sluice.owner), p.rank, p.first
+         exists (select from sluice.owner), p.rank, p.next
   into skip, closed, owned, parcel_rank, parcel_id
   from sluice.worker w
   left join lateral (
-    select p.rank, p.first from sluice.parcel p
+    select p.rank, p.next from sluice.parcel p
     where p.pool = in_pool and p.rank >= since and p.next <= p.last and p.kind <> all(unknown_kinds) order by p.rank, p.id limit 1) p on true
   where w.id = in_worker
   for key share of w;
   if closed is not false then return; end if;
   if owned then perform sluice.move_owned(in_pool, since); end if;
   packed := parcel_rank is not null;
+  reached := parcel_rank;
   -- Entries up to the next parcel, parcels up to the next entry, and so on; almost always one of the two is all there is.
   loop
     return query
@@ -77,13 +79,15 @@ begin
     get diagnostics got = row_count;
     wanted := wanted - got;
     exit when entry_rank is null or wanted <= 0;
-    select p.rank, p.first into parcel_rank, parcel_id
+    select p.rank, p.next into parcel_rank, parcel_id
     from sluice.parcel p
-    where p.pool = in_pool and p.rank >= entry_rank and (p.rank, p.first) >= (entry_rank, entry_id) and p.next <= p.last and p.kind <> all(skip)
+    where p.pool = in_pool and p.rank >= entry_rank and (p.rank, p.next) >= (entry_rank, entry_id) and p.next <= p.last and p.kind <> all(skip)
     order by p.rank, p.id
     limit 1;
+    reached := coalesce(parcel_rank, reached);
   end loop;
-  if packed then perform sluice.clear_parcels(in_pool, since); end if;
+  -- Not beyond: of those that wait there may be any number.
+  if packed then perform sluice.clear_parcels(in_pool, since, reached); end if;
 end $$;
 
 -- Jobs of an owner with limits that name no lane belong into the owner's own, where its limits are counted. Those that came before the limits are moved when

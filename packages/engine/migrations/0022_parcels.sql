@@ -18,7 +18,7 @@ begin
   select array_agg(x.id), max(x.rank) into ids, until
   from (select m.id, p.rank
         from (select p.id, p.rank, p.next, p.last from sluice.parcel p
-              where p.pool = in_pool and p.rank between low and high and (p.rank, p.first) < (high, before) and p.next <= p.last and p.kind <> all(skip)
+              where p.pool = in_pool and p.rank between low and high and (p.rank, p.next) < (high, before) and p.next <= p.last and p.kind <> all(skip)
               order by p.rank, p.id offset 0) p
         cross join lateral (
           select j.id from sluice.job j
@@ -57,7 +57,7 @@ begin
 end $$;
 
 -- Parcels that have nothing left go when the last of their jobs is over: until then whoever looks for the jobs of a process finds them there. Answers how many went.
-create function sluice.clear_parcels(in_pool text, low bigint) returns integer
+create function sluice.clear_parcels(in_pool text, low bigint, high bigint) returns integer
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
@@ -67,7 +67,7 @@ begin
   delete from sluice.parcel p
   where p.ctid = any(array(
     select q.ctid from sluice.parcel q
-    where q.pool = in_pool and q.rank >= low and q.next > q.last
+    where q.pool = in_pool and q.rank between low and high and q.next > q.last
       and not exists (select from sluice.job j where j.id between q.first and q.last and j.parcel = q.id)
     order by q.rank, q.id limit 2000 for update skip locked));
   get diagnostics gone = row_count;
@@ -86,7 +86,7 @@ begin
   select min(j.rank) as low, max(j.rank) as high into ranks from sluice.job j where j.id = any(ids) and j.parcel is not null and j.worker = in_worker and j.started_at = at;
   if ranks.low is null then return; end if;
   perform sluice.tidy_parcels(in_pool, ranks.low, ranks.high);
-  perform sluice.clear_parcels(in_pool, ranks.low - 60000);      -- what ran until now; the leader looks at the rest
+  perform sluice.clear_parcels(in_pool, ranks.low - 60000, ranks.high);      -- what ran until now; the leader looks at the rest
 end $$;
 
 -- A loose scan: one step of the index for each pool.
@@ -110,7 +110,7 @@ declare
 begin
   for one in select sluice.pools_of_parcels() loop
     more := sluice.tidy_parcels(one, -9223372036854775808, 9223372036854775807) >= 1000 or more;
-    more := sluice.clear_parcels(one, -9223372036854775808) >= 2000 or more;
+    more := sluice.clear_parcels(one, -9223372036854775808, 9223372036854775807) >= 2000 or more;
   end loop;
   return more;
 end $$;
@@ -123,5 +123,4 @@ as $$
   select exists (
     select from sluice.pools_of_parcels() as n(pool)
     cross join lateral (select * from sluice.parcel p where p.pool = n.pool order by p.rank, p.id limit 8) p
-    where not exists (select from sluice.job j where j.id between p.next and p.last and j.parcel = p.id)
-      and not exists (select from sluice.job j where j.id between p.first and p.next - 1 and j.parcel = p.id)) $$;
+    where not exists (select from sluice.job j where j.id between p.first and p.last and j.parcel = p.id)) $$;

@@ -101,6 +101,37 @@ test('[E-03] what became ready in the same millisecond is claimed in the order o
   }
 })
 
+test('[E-03] [E-23] what goes back keeps its place: it is claimed before what its parcel still has', async ({ engines, client }) => {
+  const engine = engines({ kinds: [job] })
+  await engine.enqueueMany(jobs(0))
+  expect(await claim(client, 10)).toEqual(numbers(0, 10))
+  await settle(client, 'handed back')
+  expect(await claim(client, 8)).toEqual(numbers(0, 8))
+  await settle(client, 'handed back')
+  for (const from of [0, 15, 30]) expect(await claim(client, 15)).toEqual(numbers(from, Math.min(15, many - from)))
+})
+
+test('[E-24] a claim reads no more where many parcels wait', async ({ engines, client }) => {
+  const engine = engines({ kinds: [job] })
+  const pagesOfClaim = async (): Promise<number> => {
+    const { rows } = await client.query(
+      `explain (analyze, buffers, format json) select id from sluice.claim('light', 1000, 1, -9e15::bigint, '{}')`,
+    )
+    return rows[0]['QUERY PLAN'][0].Plan['Shared Hit Blocks']
+  }
+  await engine.enqueueMany(jobs(0))
+  await claim(client, 1)
+  await pagesOfClaim() // and plans
+  const few = await pagesOfClaim()
+  await client.query(`
+    insert into sluice.job (kind, pool, rank, payload, max_attempts, created_at, parcel)
+    select 'job', 'light', 8e12::bigint + n / 16, '{}', 5, now(), 1000000 + n / 16 from generate_series(0, 79999) n`)
+  await client.query(`
+    insert into sluice.parcel (id, pool, kind, rank, first, next, last)
+    select parcel, 'light', kind, min(rank), min(id), min(id), max(id) from sluice.job where parcel >= 1000000 group by parcel, kind`)
+  expect(await pagesOfClaim()).toBeLessThan(few + 20)
+})
+
 test('[E-03] [E-24] whatever happens to jobs in parcels, claims get what is ready, in order, and nothing is left behind', async ({
   engines,
   client,
