@@ -681,6 +681,8 @@ CREATE OR REPLACE FUNCTION sluice.beat(in_worker bigint, lease_ms integer, pools
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
  SET enable_sort TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
  SET jit TO 'off'
 AS $function$
 #variable_conflict use_column
@@ -2221,6 +2223,7 @@ AS $function$ select left(md5(jsonb_build_array(kind, error ->> 'code', sluice.m
 CREATE OR REPLACE FUNCTION sluice.fire_schedule(in_term bigint, in_name text, in_version bigint, in_next_at timestamp with time zone, fires timestamp with time zone[], starts timestamp with time zone[], missed integer, then_at timestamp with time zone, problem jsonb, OUT outcome text, OUT jobs bigint[], OUT pools text[])
  RETURNS record
  LANGUAGE plpgsql
+ SET lock_timeout TO '500ms'
 AS $function$
 declare
   s sluice.schedule;
@@ -2284,6 +2287,18 @@ AS $function$
   from pg_locks l join pg_stat_activity a on a.pid = l.pid
   where l.locktype = 'transactionid' and l.granted and l.transactionid = locker and a.xact_start < clock_timestamp() - at_least
   limit 1 $function$;
+
+CREATE OR REPLACE FUNCTION sluice.hold_claim(in_id bigint, in_fence bigint)
+ RETURNS SETOF integer
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET lock_timeout TO '500ms'
+AS $function$
+begin
+  perform from sluice.job j where j.id = in_id and j.fence = in_fence for update;
+  if found then return next pg_backend_pid(); end if;
+end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.hold_lanes(keys text[], OUT had text[], OUT owners text[])
  RETURNS record
@@ -3419,6 +3434,9 @@ CREATE OR REPLACE FUNCTION sluice.release_followers(keys text[])
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
+ SET enable_nestloop TO 'on'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
  SET jit TO 'off'
 AS $function$
 declare
@@ -3447,6 +3465,8 @@ CREATE OR REPLACE FUNCTION sluice.release_missed()
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
  SET jit TO 'off'
  SET lock_timeout TO '50ms'
 AS $function$
@@ -3507,6 +3527,7 @@ CREATE OR REPLACE FUNCTION sluice.rescue(in_term bigint, crashes_max integer, sw
  SET enable_bitmapscan TO 'off'
  SET enable_sort TO 'off'
  SET jit TO 'off'
+ SET lock_timeout TO '500ms'
 AS $function$
 declare
   at timestamptz := sluice.now();
@@ -3515,6 +3536,8 @@ declare
   wanted text[];
   lanes_busy text[] := '{}';
   locked bigint[];
+  runs bigint[];
+  free bigint[];
   canceled bigint[];
   told boolean;
   ready sluice.ready_job[];
@@ -3534,6 +3557,13 @@ begin
   if wanted <> '{}' then lanes_busy := sluice.busy_lanes(wanted); end if;
   -- Lock, then look: a cancel that commits meanwhile must be seen by all parts of the statement below.
   locked := array(select j.id from sluice.job j where j.id = any(victims) and j.worker is not null and j.lane <> all(lanes_busy) order by j.id for update skip locked);
+  -- The same for jobs whose end would be counted in a run that is in somebody's hand.
+  runs := array(select j.run from sluice.job j where j.id = any(locked) and j.run is not null and (j.cancel_at is not null or j.crashes + 1 >= crashes_max));
+  if runs <> '{}' then
+    free := array(select r.id from sluice.run r where r.id = any(runs) order by r.id for no key update skip locked);
+    locked := array(select j.id from sluice.job j
+                    where j.id = any(locked) and (j.run is null or j.run = any(free) or (j.cancel_at is null and j.crashes + 1 < crashes_max)));
+  end if;
   with lost as materialized (
     select j.id, j.attempt, j.worker, j.started_at, j.lane, j.cost, j.run, j.cancel_at from sluice.job j where j.id = any(locked)),
   noted as (
@@ -3615,7 +3645,7 @@ declare
   one bigint;
   put record;
 begin
-  foreach one in array ids loop
+  for one in select distinct u.id from unnest(ids) as u(id) order by u.id loop      -- as everybody who locks many
     id := one;
     begin
       update sluice.job j
@@ -3773,6 +3803,7 @@ CREATE OR REPLACE FUNCTION sluice.settle(in_worker bigint, ids bigint[], fences 
  SET enable_nestloop TO 'off'
  SET jit TO 'off'
  SET plan_cache_mode TO 'force_generic_plan'
+ SET lock_timeout TO '500ms'
 AS $function$
 declare
   at timestamptz := sluice.now();
@@ -3871,6 +3902,7 @@ CREATE OR REPLACE FUNCTION sluice.settle_done(ids bigint[], fences bigint[], las
  SET enable_nestloop TO 'off'
  SET jit TO 'off'
  SET plan_cache_mode TO 'force_generic_plan'
+ SET lock_timeout TO '500ms'
 AS $function$
 declare
   at timestamptz := sluice.now();

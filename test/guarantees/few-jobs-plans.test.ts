@@ -22,6 +22,8 @@ interface Scene {
   readonly ids: Readonly<Record<State, number>>
   /** Jobs of a parcel: the first runs, the others wait. */
   readonly parceled: readonly number[]
+  /** A job that runs and another that waits for its end. */
+  readonly followed: number
   readonly run: number
 }
 
@@ -61,6 +63,15 @@ async function fill(client: pg.Client, session: pg.Client): Promise<Scene> {
     )
     ids[state] = Number(rows[6]?.id)
   }
+  // One waits for a job that runs, another for one that has ended without telling it.
+  const [followed, missed] = ['note/running8', 'note/over']
+  await client.query(`update sluice.job set key_rule = 'again' where key = $1`, [followed])
+  await client.query(
+    `insert into sluice.job (kind, pool, shelf, rank, payload, after_key, max_attempts, created_at, run_at)
+     select 'note', 'light', 'scheduled', 1, '{}', key, 5, now(), 'infinity' from unnest($1::text[]) as key`,
+    [[followed, missed]],
+  )
+  const holder = await client.query<{ id: string }>('select id from sluice.job where key = $1', [followed])
   const { rows } = await client.query<{ id: string }>(
     `select id from sluice.start_run('planned', 'ann', '{}', 'test', 'done', '{}')`,
   )
@@ -78,10 +89,10 @@ async function fill(client: pg.Client, session: pg.Client): Promise<Scene> {
   await client.query('update sluice.job set worker = 1, attempt = 1, started_at = now(), fence = 7 where id = $1', [parceled[0]])
   const explainer = new Explainer(session)
   await explainer.open()
-  return { explainer, ids: ids as Record<State, number>, parceled, run: Number(rows[0]?.id) }
+  return { explainer, ids: ids as Record<State, number>, parceled, followed: Number(holder.rows[0]?.id), run: Number(rows[0]?.id) }
 }
 
-function* calls({ ids, parceled, run }: Pick<Scene, 'ids' | 'parceled' | 'run'>): Generator<[name: string, text: string]> {
+function* calls({ ids, parceled, followed, run }: Omit<Scene, 'explainer'>): Generator<[name: string, text: string]> {
   for (const mode of ['keep', 'replace', 'debounce', 'again'])
     for (const key of ['new', ...states.map((state) => `${state}7`)]) {
       yield [`${mode}, ${key}`, `select sluice.enqueue('note', '{"n": 1}', mode => '${mode}', key => '${key}', delay => '1 s')`]
@@ -109,6 +120,11 @@ function* calls({ ids, parceled, run }: Pick<Scene, 'ids' | 'parceled' | 'run'>)
     yield [`discard, ${state}`, `select sluice.discard('{${ids[state]}}')`]
   }
   yield ['settle', `select sluice.settle_done('{${ids.running}}', '{7}', true)`]
+  yield ['settle of one that is followed', `select sluice.settle_done('{${followed}}', '{7}', true)`]
+  yield ['failure of one that is followed', `select sluice.settle(1, '{${followed}}', '{7}', '{failed}', '{null}', '{null}', '{null}', '{0}', null, true)`]
+  yield ['followers that nobody told', 'select sluice.release_missed()']
+  yield ['beat of the leader', `select sluice.beat(1, 10000, '{light}', '{}', true, '{}')`]
+  yield ['hold of a claim', `select sluice.hold_claim(${ids.running}, 7)`]
   yield ['start a run', `select sluice.start_run('planned', 'bob', '{}', 'test', 'done', '{}')`]
   yield ['stop a run', `select sluice.stop_run(${run}, 'canceled', 'enough')`]
   yield ['publish', `select sluice.publish('happened', job => ${ids.running})`]
@@ -157,6 +173,7 @@ test('[E-24] [E-05] and by plans that were made while the table was known to be 
   const nobody = {
     ids: Object.fromEntries(states.map((state) => [state, 1])) as Record<State, number>,
     parceled: [1, 2, 3],
+    followed: 1,
     run: 1,
   }
   // PostgreSQL keeps a plan for good after five times.

@@ -23,7 +23,7 @@ create function sluice.beat(in_worker bigint, lease_ms integer, pools text[], un
   out suspects boolean, out now_ms double precision, out due_ms double precision, out next_lease_ms double precision, out chores boolean,
   out watched boolean, out handed bigint[])
 language plpgsql
-  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set enable_hashjoin = off set enable_mergejoin = off set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -131,7 +131,7 @@ end $$;
 create function sluice.rescue(in_term bigint, crashes_max integer, sweep boolean, out rescued integer, out failed integer, out jobs bigint[], out dead text[],
   out topics text[])
 language plpgsql
-  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off set lock_timeout = '500ms'
 as $$
 declare
   at timestamptz := sluice.now();
@@ -140,6 +140,8 @@ declare
   wanted text[];
   lanes_busy text[] := '{}';
   locked bigint[];
+  runs bigint[];
+  free bigint[];
   canceled bigint[];
   told boolean;
   ready sluice.ready_job[];
@@ -159,6 +161,13 @@ begin
   if wanted <> '{}' then lanes_busy := sluice.busy_lanes(wanted); end if;
   -- Lock, then look: a cancel that commits meanwhile must be seen by all parts of the statement below.
   locked := array(select j.id from sluice.job j where j.id = any(victims) and j.worker is not null and j.lane <> all(lanes_busy) order by j.id for update skip locked);
+  -- The same for jobs whose end would be counted in a run that is in somebody's hand.
+  runs := array(select j.run from sluice.job j where j.id = any(locked) and j.run is not null and (j.cancel_at is not null or j.crashes + 1 >= crashes_max));
+  if runs <> '{}' then
+    free := array(select r.id from sluice.run r where r.id = any(runs) order by r.id for no key update skip locked);
+    locked := array(select j.id from sluice.job j
+                    where j.id = any(locked) and (j.run is null or j.run = any(free) or (j.cancel_at is null and j.crashes + 1 < crashes_max)));
+  end if;
   with lost as materialized (
     select j.id, j.attempt, j.worker, j.started_at, j.lane, j.cost, j.run, j.cancel_at from sluice.job j where j.id = any(locked)),
   noted as (
@@ -227,7 +236,7 @@ end $$;
 -- Its follower is looked at again with the next round, and the others do not wait with it.
 create function sluice.release_missed() returns void
 language plpgsql
-  set enable_seqscan = off set enable_bitmapscan = off set jit = off set lock_timeout = '50ms'
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set jit = off set lock_timeout = '50ms'
 as $$
 declare
   one text;

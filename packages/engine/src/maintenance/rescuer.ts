@@ -33,8 +33,8 @@ const statement: Statement = {
 }
 type RescueRow = [rescued: number, failed: number, jobs: number[] | null, dead: string[] | null, topics: string[] | null]
 const none: Rescue = { rescued: 0, failed: 0 }
-/** Something of a dead process was locked a moment ago. */
-const againMs = 250
+/** Something of a dead process was locked a moment ago. To look is to walk through the queue, so whoever keeps it locked is looked at less and less often. */
+const [againMsMin, againMsMax] = [250, 4_000]
 /** A lease is over a moment after it ran out: the owner's own renewal may be on its way. */
 const slackMs = 20
 /** To look for jobs whose process left no row is to walk through the whole queue, which is not for the rush after a start. */
@@ -47,6 +47,8 @@ export class Rescuer {
   #timer: Timer | undefined
   #sweep: Timer | undefined
   #notBeforeMs = Number.NEGATIVE_INFINITY
+  #againMs = againMsMin
+  #waitsAgain = false
   #working: Promise<Rescue> | undefined
 
   constructor(options: RescuerOptions) {
@@ -54,13 +56,18 @@ export class Rescuer {
   }
 
   sleep(leaseMs: number | undefined): void {
+    const isOver = leaseMs !== undefined && leaseMs <= 0
+    if (isOver && this.#waitsAgain) return // beats tell it anew, and would put it off
     this.#timer?.cancel()
     this.#timer = undefined
+    this.#waitsAgain = isOver
     if (leaseMs === undefined) return
-    this.#timer = this.#options.clock.after(
-      leaseMs > 0 ? leaseMs + slackMs : againMs,
-      () => void this.runOnce().then(this.#options.onLooked),
-    )
+    const waitMs = isOver ? this.#againMs : leaseMs + slackMs
+    this.#againMs = isOver ? Math.min(this.#againMs * 2, againMsMax) : againMsMin
+    this.#timer = this.#options.clock.after(waitMs, () => {
+      this.#waitsAgain = false
+      void this.runOnce().then(this.#options.onLooked)
+    })
   }
 
   /** Nobody is declared dead for a moment. */
@@ -76,6 +83,7 @@ export class Rescuer {
 
   stop(): void {
     this.#timer?.cancel()
+    this.#waitsAgain = false
     this.#sweep?.cancel()
   }
 

@@ -5,6 +5,7 @@ import type { Claim } from '../dispatch/claim.ts'
 import type { Done } from '../job/outcome.ts'
 import type { BudgetReport } from '../lane/budget-report.ts'
 import { sqlState } from '../postgres/transient.ts'
+import { SluiceError } from '../support/errors.ts'
 import type { Verdict } from './judge.ts'
 
 export interface Ended {
@@ -29,12 +30,27 @@ export function hasWrite(ended: Ended): ended is Writing {
 /** It waited for a lane in vain, and `sluice.leave_lanes` gave up. What a write of a handler waits for in vain is its own affair. */
 export function isHeldUp(error: unknown, group: readonly Ended[]): boolean {
   if (sqlState(error) !== '55P03' || group.every(({ claim }) => claim.lane === undefined)) return false
-  const { where } = error as { where?: unknown }
-  return typeof where === 'string' && where.includes('sluice.leave_lanes')
+  return whereOf(error).includes('sluice.leave_lanes')
 }
 
-/** Something that its consequences need is in somebody's open transaction: the key of a child, the row of a job or of a run. */
+/** It was raised by a statement that ends claims, and not by a handler's own. */
+export function isOfSettle(error: unknown): boolean {
+  return /sluice\.(?:hold_claim|settle_done)\(/.test(whereOf(error))
+}
+
+/** Something that it needs is in somebody's open transaction: the row of the job, of its follower or of its run, or the key of a child. */
 export class WaitedInVain extends Error {}
+
+export function explainWait(error: unknown, group: readonly Ended[]): unknown {
+  if (sqlState(error) !== '55P03' || isHeldUp(error, group)) return error
+  return new WaitedInVain('a settle waited in vain', { cause: error })
+}
+
+/** In which functions of the database it was raised. */
+function whereOf(error: unknown): string {
+  if (error instanceof SluiceError) return whereOf(error.cause)
+  return error instanceof Error && 'where' in error && typeof error.where === 'string' ? error.where : ''
+}
 
 /** Its write did nothing for a whole lease, and the server ended it. It would do so again. */
 export function isIdleWrite(error: unknown, group: readonly Ended[]): boolean {

@@ -43,7 +43,7 @@ async function isTrue(trouble: Error, client: pg.ClientBase, database: Database)
   }
 }
 
-/** `found` is what `lockText` found. */
+/** `found` is what `holdText` found. */
 export async function lendToWrite(
   { client, found }: Transaction,
   { verdict }: Writing,

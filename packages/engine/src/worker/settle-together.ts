@@ -13,14 +13,13 @@ import { tellEnqueued } from '../job/intake.ts'
 import { type AnyKind, askKind } from '../job/kind.ts'
 import { encodeRequest, type Origins } from '../job/request.ts'
 import type { Database, Transaction } from '../postgres/database.ts'
-import { sqlState } from '../postgres/transient.ts'
 import type { Clock } from '../support/clock.ts'
 import { eachOf } from '../support/errors.ts'
 import type { Probe } from '../support/fail-point.ts'
 import type { Witness } from '../support/witness.ts'
-import { type Ended, hasConsequences, hasWrite, isHeldUp, WaitedInVain } from './ended.ts'
+import { type Ended, explainWait, hasConsequences, hasWrite, isOfSettle } from './ended.ts'
 import { lendToWrite } from './lend-to-write.ts'
-import { type Added, countEnds, doneText, lockText, settle } from './settle.ts'
+import { type Added, countEnds, doneText, holdText, settle } from './settle.ts'
 
 /** As long as a settle waits for a lane. */
 const hurry = `set local lock_timeout = '500ms'`
@@ -60,14 +59,15 @@ export async function settleTogether(group: readonly Ended[], options: TogetherO
     }
     if (writing) await answered(client.query(hurry))
     const stored = await answered(store(client, group, options)).catch((error: unknown) => {
-      const inVain = sqlState(error) === '55P03' && !isHeldUp(error, group)
-      throw inVain ? new WaitedInVain('a settle waited in vain', { cause: error }) : error
+      throw explainWait(error, group)
     })
     stale = stored.stale
     tellCaused = stored.tell
     await probe('before commit')
   }
-  await database.transaction(leaseMs, act, writing ? lockText(writing.claim) : hurry)
+  await database.transaction(leaseMs, act, writing ? holdText(writing.claim) : hurry).catch((error: unknown) => {
+    throw isOfSettle(error) ? explainWait(error, group) : error // what the write itself waits for is its own affair
+  })
   tellCaused()
   await probe('settled')
   return stale

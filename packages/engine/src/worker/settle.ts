@@ -123,8 +123,8 @@ function latestReports(group: readonly Ended[]): object[] {
 }
 
 /** Takes hold of the job's row under its fence before a handler writes, and finds the session that does. Nothing found: somebody else owns the job now. */
-export function lockText({ id, fence }: Claim): string {
-  return `select pg_backend_pid() from sluice.job where id = ${id} and fence = ${fence} for update`
+export function holdText({ id, fence }: Claim): string {
+  return `select * from sluice.hold_claim(${id}, ${fence})`
 }
 
 /** Ends one claim well, as text, to travel with the commit. Finds the claim if its fence was old. */

@@ -6,8 +6,8 @@
  * fence, let the handler write, settle, then enqueue what comes next and publish what happened. Each of these sorts has a line of its own, so that none waits
  * behind another. A claim whose fence is old is dropped, because somebody else owns that job now.
  *
- * What passes by itself (deadlock, lock timeout, server away or without room) is tried again from memory until the lease is over; what waits for a lane in
- * somebody's hand is set aside, so that it holds up no others (`set-aside.ts`), and what waits for something else there, as a child's key, goes on by
+ * What passes by itself (deadlock, server away or without room) is tried again from memory until the lease is over; what waits for a lane in
+ * somebody's hand is set aside, so that it holds up no others (`set-aside.ts`), and what waits for something else there, as its own row or a child's key, goes on by
  * itself in the line of the late. When a group fails for another reason it is settled one by one, so that a bad job cannot take its neighbours with it, and a job whose own write fails is retried
  * like any other failed attempt.
  */
@@ -16,7 +16,7 @@ import { addDays, isMissingDay } from '../job/missing-day.ts'
 import { isStuck, isTransient } from '../postgres/transient.ts'
 import { pause } from '../support/clock.ts'
 import type { Log } from '../support/log.ts'
-import { type Ended, hasConsequences, hasWrite, isHeldUp, isIdleWrite, WaitedInVain, withoutVoid } from './ended.ts'
+import { type Ended, explainWait, hasConsequences, hasWrite, isHeldUp, isIdleWrite, WaitedInVain, withoutVoid } from './ended.ts'
 import type { Verdict } from './judge.ts'
 import { isOwnDoing } from './lend-to-write.ts'
 import { Line } from './line.ts'
@@ -41,6 +41,8 @@ export interface SettlerOptions extends TogetherOptions {
 /** A write has a transaction of its own and takes as long as so many plain ends. Handlers that only call and write would otherwise run a minute ahead of what is stored. */
 const writeWeight = 60
 const retryMsMax = 1_000
+/** Whoever waited in vain has mostly waited for half a second; one that is refused at once does not go round and round. */
+const lateAgainMs = 100
 /** A handler's own write is not tried for ever: what it runs into may be its own doing. */
 const writeTriesMax = 12
 /** A day that is missing again and again once it was made is not ours to make. */
@@ -123,7 +125,7 @@ export class Settler {
       this.#over(group, await this.#persist(group, more))
     } catch (error) {
       if (isHeldUp(error, group)) await this.#leaveBehind(group)
-      else if (error instanceof WaitedInVain) this.#putOff(group, error)
+      else if (error instanceof WaitedInVain) await this.#putOff(group, error)
       else if (group.length === 1) await this.#settleFailedWrite(group[0] as Ended, error)
       else for (const one of group) await this.#settleGroup([one], hasMore(one))
     }
@@ -143,10 +145,11 @@ export class Settler {
   }
 
   /** Each by itself from now on: one of them waits for somebody, who may keep them waiting for long. */
-  #putOff(group: readonly Ended[], { cause }: WaitedInVain): void {
+  async #putOff(group: readonly Ended[], { cause }: WaitedInVain): Promise<void> {
     if (this.#isOver()) return this.#over(group, undefined)
     // Told by the first, not at every try.
     if (this.#late.pending === 0) this.#options.log.warn('settle is put off', { jobs: group.length, reason: String(cause) })
+    else await pause(this.#options.clock, lateAgainMs)
     this.#late.ends.push(...group)
   }
 
@@ -160,7 +163,9 @@ export class Settler {
     const { database, worker, probe } = this.#options
     const settling = settle(database, database.hot, worker(), group, true)
     void probe('settle sent')
-    const { stale } = await settling
+    const { stale } = await settling.catch((error: unknown) => {
+      throw explainWait(error, group)
+    })
     await probe('settled')
     return stale
   }
@@ -198,6 +203,7 @@ export class Settler {
       stale = await this.#persist([settled], false)
     } catch (trouble) {
       if (isHeldUp(trouble, [settled])) return this.#leaveBehind([settled])
+      if (trouble instanceof WaitedInVain) return this.#putOff([settled], trouble)
       log.error('claim could not be settled', { job: one.claim.id, reason: String(trouble) })
     }
     this.#over([settled], stale)
