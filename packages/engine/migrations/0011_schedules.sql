@@ -116,10 +116,12 @@ begin
 end $$;
 
 -- One schedule, one step: enqueues the fires that the leader worked out and moves on to the next, or stores why it cannot. Answers 'stale' and does nothing
--- when the term is over or the row is no longer what the leader saw: somebody else was quicker.
+-- when the term is over or the row is no longer what the leader saw: somebody else was quicker. It waits for nobody's open transaction: the next round tries again,
+-- and other schedules do not wait with it.
 create function sluice.fire_schedule(in_term bigint, in_name text, in_version bigint, in_next_at timestamptz, fires timestamptz[], starts timestamptz[],
   missed integer, then_at timestamptz, problem jsonb, out outcome text, out jobs bigint[], out pools text[])
 language plpgsql
+  set lock_timeout = '500ms'
 as $$
 declare
   s sluice.schedule;

@@ -1,4 +1,5 @@
 /** When the leader looks: at the time of the next fire, when it is told, and not otherwise. */
+import pg from 'pg'
 import { expect, vi } from 'vitest'
 import { eventually } from '../../../../test/support/database.ts'
 import { sendsBeatsOnly } from '../../../../test/support/idle.ts'
@@ -139,6 +140,34 @@ test('[E-18] engines fire by the second, once each, whoever leads', async ({ eng
   await eventually(async () => (await ended()).length >= before + 2)
   const keys = (await ended()).map(({ key }) => key)
   expect(new Set(keys).size).toBe(keys.length)
+})
+
+test('[E-18] [E-12] a schedule whose key is in a stranger’s transaction keeps no other one from its time', async ({
+  engines,
+  client,
+  database,
+}) => {
+  const keyed = defineKind('keyed', { dedupe: 'keep', run: () => {} })
+  const engine = engines({
+    kinds: [keyed, report],
+    schedules: [
+      defineSchedule('first', { cron: '* * * * * *', zone: 'UTC', job: keyed({}) }),
+      defineSchedule('second', { cron: '* * * * * *', zone: 'UTC', job: report({}) }),
+    ],
+  })
+  await engine.migrate()
+  const stranger = new pg.Client(database.url)
+  await stranger.connect()
+  await stranger.query('begin')
+  await engine.enqueue(keyed({}), { client: stranger })
+  await engine.start()
+  const fired = async (name: string): Promise<number> =>
+    (await client.query('select fired::int from sluice.schedule where name = $1', [name])).rows[0].fired
+  await eventually(async () => (await fired('second')) >= 4)
+  expect(await fired('first')).toBe(0)
+  await stranger.query('rollback')
+  await stranger.end()
+  await eventually(async () => (await fired('first')) > 0)
 })
 
 test('[E-18] [E-11] a schedule that another process or plain SQL stores wakes the leader', async ({ engines, client }) => {
