@@ -54,7 +54,7 @@ declare
   one bigint;
   put record;
 begin
-  foreach one in array ids loop
+  for one in select distinct u.id from unnest(ids) as u(id) order by u.id loop      -- as everybody who locks many
     id := one;
     begin
       update sluice.job j

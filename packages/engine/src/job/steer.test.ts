@@ -65,6 +65,23 @@ test('[E-22] a tree reaches all that came from a job, past those that are finish
   await kit.close()
 })
 
+test('[E-06] two people retry the same jobs, in opposite order: each is retried once, and neither waits for the other for ever', async ({
+  client,
+  engines,
+}) => {
+  const quick = defineKind('quick', { run: () => {} })
+  const engine = engines({ kinds: [quick] })
+  await engine.migrate()
+  const { rows } = await client.query<{ id: number }>(
+    `insert into sluice.job (kind, pool, shelf, rank, payload, max_attempts, created_at)
+     select 'quick', 'light', 'failed', n, '{}', 5, now() from generate_series(1, 2000) n returning id::int`,
+  )
+  const ids = rows.map(({ id }) => id)
+  const answers = await Promise.all([engine.retry(ids), engine.retry(ids.toReversed())])
+  const retried = answers.flatMap((answer) => [...answer]).filter(([, answer]) => answer === 'retried')
+  expect(retried.map(([id]) => id).toSorted((a, b) => a - b)).toEqual(ids)
+})
+
 test('[E-22] what is no number of a job is refused by whoever retries, discards or lists, and no other job is meant', async ({
   engines,
 }) => {

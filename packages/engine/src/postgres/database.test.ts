@@ -68,6 +68,16 @@ test('[E-11] a pooler that forgets statements is told once, and all that were un
   await pools.close()
 })
 
+test('[E-11] whatever somebody’s error quotes, it turns no names off', async ({ database }) => {
+  const lines: string[] = []
+  const log: Log = { info: () => {}, warn: (event) => void lines.push(event), error: () => {} }
+  const pools = new Database({ url: database.url, poolMax: 2, prepare: true, log })
+  const refuse = { name: 'refused', text: `select sluice.refuse('SL001', 'unknown kind "my prepared statement"', 'Define it.')` }
+  await expect(pools.send(pools.hot, refuse, [])).rejects.toThrow('prepared statement')
+  expect(lines).toEqual([])
+  await pools.close()
+})
+
 test.for([
   ["'{}'", []],
   ["'{1,-2,9007199254740991}'", [1, -2, 9_007_199_254_740_991]],

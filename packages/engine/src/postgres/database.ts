@@ -283,10 +283,9 @@ export class Database implements Executor {
   }
 }
 
-/** 26000: no such statement; 42P05: it exists already; 08P01 and 0A000: poolers that refuse names outright. */
+/** 26000: no such statement; 42P05: it exists already; 08P01 and 0A000: poolers that refuse names outright, which are codes of much else. */
 function isNameTrouble(error: unknown): boolean {
   const state = sqlState(error) ?? ''
-  return (
-    ['26000', '42P05'].includes(state) || (error instanceof Error && /prepared statement/i.test(error.message) && state !== '')
-  )
+  if (['26000', '42P05'].includes(state)) return true
+  return ['08P01', '0A000'].includes(state) && error instanceof Error && /prepared statement/i.test(error.message)
 }

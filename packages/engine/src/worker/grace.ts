@@ -8,6 +8,7 @@ export class Grace {
   #end: () => void = () => {}
   #endsAtMs = Number.POSITIVE_INFINITY
   #timer: Timer | undefined
+  #canceled = false
 
   constructor() {
     this.over = new Promise((resolve) => {
@@ -17,13 +18,15 @@ export class Grace {
 
   shorten(ms: number, clock: Clock): void {
     const endsAtMs = clock.monotonic() + ms
-    if (endsAtMs >= this.#endsAtMs) return
+    if (this.#canceled || endsAtMs >= this.#endsAtMs) return
     this.#endsAtMs = endsAtMs
     this.#timer?.cancel()
     this.#timer = clock.after(ms, this.#end)
   }
 
+  /** All have ended: nobody waits for it any more. */
   cancel(): void {
+    this.#canceled = true
     this.#timer?.cancel()
   }
 }
