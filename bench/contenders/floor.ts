@@ -14,7 +14,7 @@ export const claimText =
   'select id, fence, kind, payload, attempt, max_attempts, crashes, rank, owner, root, created_ms, run, event, priority, trace from sluice.claim($1, $2, $3, $4, $5)'
 export const settleText =
   'select stale, in_lanes::text, in_runs::text, below from sluice.settle_done($1::bigint[], $2::bigint[], $3)'
-export const enqueueText = 'select ids, existing from sluice.enqueue_alike($1, $2::jsonb, $3, $4)'
+export const enqueueText = 'select ids, existing from sluice.enqueue_alike($1, $2::jsonb, $3, $4, $5)'
 
 const claimSize = 500
 const settleSize = 500
@@ -81,7 +81,7 @@ function open(place: Place): Session {
     connect: async () => void (await pool.query('select 1')),
     async enqueueBulk(numbers) {
       const payloads = `[${numbers.map((n) => `{"n":${n}}`).join(',')}]`
-      await send('enqueue', enqueueText, ['bench.noop', payloads, true, null])
+      await send('enqueue', enqueueText, ['bench.noop', payloads, true, null, 500])
     },
     enqueueOne: unsupported,
     enqueueAt: unsupported,

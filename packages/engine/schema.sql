@@ -1822,25 +1822,21 @@ begin
   end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text DEFAULT NULL::text, OUT ids bigint[], OUT existing integer[])
+CREATE OR REPLACE FUNCTION sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text DEFAULT NULL::text, wait_ms integer DEFAULT NULL::integer, OUT ids bigint[], OUT existing integer[])
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
 begin
-  ids := sluice.try_alike(in_kind, payloads, wake, in_trace);
+  if wait_ms is not null then perform set_config('lock_timeout', wait_ms::text, true); end if;
+  begin
+    ids := sluice.try_alike(in_kind, payloads, wake, in_trace);
+  exception when lock_not_available then
+    null;      -- the long way waits in order
+  end;
   if ids is not null then return; end if;
   select m.ids, m.existing into ids, existing
   from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value, 'trace', in_trace) order by p.ordinality)
                             from jsonb_array_elements(payloads) with ordinality as p), wake) m;
-end $function$;
-
-CREATE OR REPLACE FUNCTION sluice.enqueue_briefly(jobs jsonb, wake boolean, OUT ids bigint[], OUT existing integer[])
- RETURNS record
- LANGUAGE plpgsql
- SET lock_timeout TO '100ms'
-AS $function$
-begin
-  select m.ids, m.existing into ids, existing from sluice.enqueue_many(jobs, wake) m;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.enqueue_each(jobs jsonb, wake boolean, OUT ids bigint[], OUT existing integer[])
@@ -1932,8 +1928,6 @@ begin
                                                 date_part('epoch', at) * 1000, null, null, made.priority, in_trace)::text);
   end if;
   return made.id;
-exception when lock_not_available then
-  return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.enqueue_lone(in_kind text, in_payload jsonb, wake boolean, in_trace text DEFAULT NULL::text, hand_over boolean DEFAULT false, OUT id bigint, OUT handed_over boolean)
@@ -2212,6 +2206,15 @@ begin
                      order by f.fire)
     from unnest(fires, starts) as f(fire, start)), true) m;
   pools := array(select distinct j.pool from sluice.job j where j.id = any(jobs) and sluice.state_of(j.shelf, j.worker) = 'ready');
+end $function$;
+
+CREATE OR REPLACE FUNCTION sluice.enqueue_within(jobs jsonb, wake boolean, wait_ms integer, OUT ids bigint[], OUT existing integer[])
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform set_config('lock_timeout', wait_ms::text, true);
+  select m.ids, m.existing into ids, existing from sluice.enqueue_many(jobs, wake) m;
 end $function$;
 
 CREATE OR REPLACE FUNCTION sluice.error_fingerprint(kind text, error jsonb)
@@ -4238,7 +4241,7 @@ begin
   end if;
   if wake then perform pg_notify('sluice', 'ready:' || k.pool); end if;      -- for jobs that are paused it wakes in vain
   return ids;
-exception when unique_violation or lock_not_available or deadlock_detected then
+exception when unique_violation or deadlock_detected then
   return null;
 end $function$;
 

@@ -89,7 +89,13 @@ async function fill(client: pg.Client, session: pg.Client): Promise<Scene> {
   await client.query('update sluice.job set worker = 1, attempt = 1, started_at = now(), fence = 7 where id = $1', [parceled[0]])
   const explainer = new Explainer(session)
   await explainer.open()
-  return { explainer, ids: ids as Record<State, number>, parceled, followed: Number(holder.rows[0]?.id), run: Number(rows[0]?.id) }
+  return {
+    explainer,
+    ids: ids as Record<State, number>,
+    parceled,
+    followed: Number(holder.rows[0]?.id),
+    run: Number(rows[0]?.id),
+  }
 }
 
 function* calls({ ids, parceled, followed, run }: Omit<Scene, 'explainer'>): Generator<[name: string, text: string]> {
@@ -121,7 +127,10 @@ function* calls({ ids, parceled, followed, run }: Omit<Scene, 'explainer'>): Gen
   }
   yield ['settle', `select sluice.settle_done('{${ids.running}}', '{7}', true)`]
   yield ['settle of one that is followed', `select sluice.settle_done('{${followed}}', '{7}', true)`]
-  yield ['failure of one that is followed', `select sluice.settle(1, '{${followed}}', '{7}', '{failed}', '{null}', '{null}', '{null}', '{0}', null, true)`]
+  yield [
+    'failure of one that is followed',
+    `select sluice.settle(1, '{${followed}}', '{7}', '{failed}', '{null}', '{null}', '{null}', '{0}', null, true)`,
+  ]
   yield ['followers that nobody told', 'select sluice.release_missed()']
   yield ['beat of the leader', `select sluice.beat(1, 10000, '{light}', '{}', true, '{}')`]
   yield ['hold of a claim', `select sluice.hold_claim(${ids.running}, 7)`]

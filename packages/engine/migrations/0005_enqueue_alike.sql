@@ -2,7 +2,7 @@
 
 -- Many jobs of one kind that differ in their payload only, in their order, if all goes well: it hopes that no key is taken, because "on conflict" would look into the index
 -- twice for each row. Where they are a group of callers they share one entry in the queue, a parcel (0022). It does not sort by key either, as everybody does who waits for keys while holding some: it soon gives up and lets go of all of them. Not at once, for others
--- who insert just now are waited for as well. Answers nothing when a key is taken, the kind is unknown or has other rules.
+-- who insert just now are waited for as well; it fails then (55P03). Answers nothing when a key is taken, the kind is unknown or has other rules.
 create function sluice.try_alike(in_kind text, payloads jsonb, wake boolean, in_trace text) returns bigint[]
 language plpgsql
   set plan_cache_mode = force_generic_plan set lock_timeout = '100ms'
@@ -40,17 +40,17 @@ begin
   end if;
   if wake then perform pg_notify('sluice', 'ready:' || k.pool); end if;      -- for jobs that are paused it wakes in vain
   return ids;
-exception when unique_violation or lock_not_available or deadlock_detected then
+exception when unique_violation or deadlock_detected then
   return null;
 end $$;
 
--- For what has company: the single enqueues of a process share a few connections, and one that has to wait for a key in somebody's hand fails (55P03) instead of keeping the
--- others waiting. A tenth of a second, as above.
-create function sluice.enqueue_briefly(jobs jsonb, wake boolean, out ids bigint[], out existing integer[])
+-- For what has company: whoever has to wait for a key in somebody's hand for longer than that fails (55P03) instead of keeping others waiting. Only for calls that are a
+-- transaction by themselves: the limit holds until its end.
+create function sluice.enqueue_within(jobs jsonb, wake boolean, wait_ms integer, out ids bigint[], out existing integer[])
 language plpgsql
-  set lock_timeout = '100ms'
 as $$
 begin
+  perform set_config('lock_timeout', wait_ms::text, true);
   select m.ids, m.existing into ids, existing from sluice.enqueue_many(jobs, wake) m;
 end $$;
 
@@ -78,12 +78,17 @@ begin
 end $$;
 
 -- The usual bulk, for half of the cost; or else the long way, which also says what is wrong. One statement for both, because a caller who does not wait for it may have sent its
--- rollback behind it.
-create function sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text default null, out ids bigint[], out existing integer[])
+-- rollback behind it. With `wait_ms` as in enqueue_within.
+create function sluice.enqueue_alike(in_kind text, payloads jsonb, wake boolean, in_trace text default null, wait_ms integer default null, out ids bigint[], out existing integer[])
 language plpgsql
 as $$
 begin
-  ids := sluice.try_alike(in_kind, payloads, wake, in_trace);
+  if wait_ms is not null then perform set_config('lock_timeout', wait_ms::text, true); end if;
+  begin
+    ids := sluice.try_alike(in_kind, payloads, wake, in_trace);
+  exception when lock_not_available then
+    null;      -- the long way waits in order
+  end;
   if ids is not null then return; end if;
   select m.ids, m.existing into ids, existing
   from sluice.enqueue_many((select jsonb_agg(jsonb_build_object('kind', in_kind, 'payload', p.value, 'trace', in_trace) order by p.ordinality)
@@ -91,7 +96,7 @@ begin
 end $$;
 
 -- One job with nothing special about it, in as few steps as possible: this is what a caller waits for. Answers nothing when the key is taken, the kind is unknown or has other rules;
--- then the job takes the long way. With `hand_over` an idle process is looked for first. It waits for a key as briefly as enqueue_briefly does.
+-- then the job takes the long way. With `hand_over` an idle process is looked for first. It waits for a key as briefly as try_alike does.
 create function sluice.enqueue_lone(in_kind text, in_payload jsonb, wake boolean, in_trace text default null, hand_over boolean default false, out id bigint, out handed_over boolean)
 language plpgsql
   set lock_timeout = '100ms' set plan_cache_mode = force_generic_plan      -- planning anew would take longer than the rest

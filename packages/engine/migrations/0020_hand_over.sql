@@ -61,6 +61,4 @@ begin
                                                 date_part('epoch', at) * 1000, null, null, made.priority, in_trace)::text);
   end if;
   return made.id;
-exception when lock_not_available then
-  return null;
 end $$;

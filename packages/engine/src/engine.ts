@@ -58,6 +58,7 @@ export class Engine implements Executor {
   readonly #database: Database
   readonly #waker: Waker
   readonly #dispatcher: Dispatcher
+  readonly #enqueuer: Enqueuer
   readonly #intake: Intake
   readonly #duties: Duties
   #prepared: Promise<void> | undefined
@@ -89,8 +90,8 @@ export class Engine implements Executor {
     const { witness } = duties
     const topicsOf = (request: EncodedRequest): string[] => topicsFor(request, kinds.get(request.kind))
     this.#waker = new Waker({ database, clock, topicsOf, wakeHere: (topic) => duties.wake([topic]) })
-    const offers = { dispatcher, kinds }
-    this.#intake = new Intake({ ...limits, kinds, enqueuer: new Enqueuer(database, this.#waker, offers), witness })
+    this.#enqueuer = new Enqueuer(database, this.#waker, { dispatcher, kinds })
+    this.#intake = new Intake({ ...limits, kinds, enqueuer: this.#enqueuer, witness })
     const limited = async () => ({ on: await this.#ready(), payloadBytesMax: limits.payloadBytesMax() })
     this.lanes = new Lanes(ready, clock, witness.tell)
     this.owners = new Owners(ready, clock)
@@ -285,6 +286,7 @@ export class Engine implements Executor {
     if (this.#started) await this.#duties.stop()
     await this.#prepared?.catch(() => {})
     this.#left = true
+    await this.#enqueuer.stop()
     await this.#waker.flush()
     await this.#dispatcher.stop()
     await this.#database.close()

@@ -21,8 +21,11 @@ export interface Enqueued {
   readonly created: boolean
 }
 
-/** For a key in somebody's hand: without limit; or soon the statement fails with `lockTaken`; or each job that would have to is left out, and the others are stored. */
-export type Waits = 'long' | 'briefly' | 'never'
+/**
+ * For a key in somebody's hand: without limit, in a caller's own transaction; or for so many ms, then the statement fails with `lockTaken`; or each job that would
+ * have to is left out, and the others are stored.
+ */
+export type Waits = 'long' | 'never' | number
 /** PostgreSQL's word for a lock that did not come in time. */
 export const lockTaken = '55P03'
 /** In place of the id of a job that was left out: its key is in somebody's hand. */
@@ -30,22 +33,22 @@ export const heldBack = 0
 /** Or something else is wrong with it. */
 export const refused = -1
 
-const anyStatements: Record<Waits, Statement> = {
+const anyStatements: Record<'long' | 'never' | 'within', Statement> = {
   long: { name: 'sluice_enqueue', text: 'select ids, existing from sluice.enqueue_many($1::jsonb, $2)' },
-  briefly: { name: 'sluice_enqueue_briefly', text: 'select ids, existing from sluice.enqueue_briefly($1::jsonb, $2)' },
+  within: { name: 'sluice_enqueue_within', text: 'select ids, existing from sluice.enqueue_within($1::jsonb, $2, $3)' },
   never: { name: 'sluice_enqueue_each', text: 'select ids, existing from sluice.enqueue_each($1::jsonb, $2)' },
 }
 const alikeStatement: Statement = {
   name: 'sluice_enqueue_alike',
-  text: 'select ids, existing from sluice.enqueue_alike($1, $2::jsonb, $3, $4)',
+  text: 'select ids, existing from sluice.enqueue_alike($1, $2::jsonb, $3, $4, $5)',
 }
-/** Answers nothing when one of them needs another way. It waits briefly. */
+/** Answers nothing when one of them needs another way. It waits for a tenth of a second. */
 export const tryAlikeStatement: Statement = {
   name: 'sluice_try_alike',
   text: 'select sluice.try_alike($1, $2::jsonb, $3, $4)',
 }
 
-/** Answers nothing when the job needs one of the others. It waits briefly. */
+/** Answers nothing when the job needs one of the others. It waits as briefly. */
 export const loneStatement: Statement = {
   name: 'sluice_enqueue_lone',
   text: 'select id, handed_over from sluice.enqueue_lone($1, $2::jsonb, $3, $4, $5)',
@@ -59,18 +62,23 @@ export function alikeValues(requests: readonly EncodedRequest[], wake: boolean):
   return [kind, `[${requests.map(({ payload }) => payload).join(',')}]`, wake, trace ?? null]
 }
 
+/** `alike`: also by the shorter way. */
 export function enqueueStatement(
   requests: readonly EncodedRequest[],
   wake: boolean,
-  waits: Waits = 'long',
+  waits: Waits,
+  alike: boolean,
 ): { statement: Statement; values: unknown[] } {
-  const alike = waits === 'long' ? alikeValues(requests, wake) : undefined
-  if (alike) return { statement: alikeStatement, values: alike }
+  const limit = typeof waits === 'number' ? waits : null
+  const values = alike ? alikeValues(requests, wake) : undefined
+  if (values) return { statement: alikeStatement, values: [...values, limit] }
   const rows = requests.map(({ kind, payload, fields, trace }) => {
     const carried = trace === undefined ? '' : `,"trace":"${trace}"`
     return `{"kind":${JSON.stringify(kind)},"payload":${payload}${fields}${carried}}`
   })
-  return { statement: anyStatements[waits], values: [`[${rows.join(',')}]`, wake] }
+  const list = `[${rows.join(',')}]`
+  if (typeof waits === 'number') return { statement: anyStatements.within, values: [list, wake, waits] }
+  return { statement: anyStatements[waits], values: [list, wake] }
 }
 
 /** On a client with a transaction of its own: a caller's, or that of a settle. */
@@ -81,7 +89,7 @@ export async function enqueueOn(
   list = 'jobs',
 ): Promise<Enqueued[]> {
   if (requests.length === 0) return []
-  const { statement, values } = enqueueStatement(requests, wake)
+  const { statement, values } = enqueueStatement(requests, wake, 'long', true)
   try {
     const { rows } = await client.query(statement.text, values)
     const row = rows[0] as { ids: (number | string)[]; existing: number[] | null } | undefined

@@ -3,8 +3,8 @@
  *
  * The first goes out at once; those that arrive while it is under way travel together as soon as it is back, so a lone caller waits for
  * nobody and sixty-four callers cost a few commits. Requests were checked before they came here; if the database refuses a group
- * nevertheless, its members are tried one by one, so that a bad one fails only its caller. A job whose key is in somebody's hand may have to wait for
- * long: it does so alone, on a connection of the pool, and keeps nobody waiting who does not want that key. Requests inside a caller's own transaction never come here.
+ * nevertheless, its members are tried one by one, so that a bad one fails only its caller. What has to wait for a key in somebody's hand stands in a line of its own
+ * (`held-up.ts`) and keeps nobody waiting who does not want that key. Requests inside a caller's own transaction never come here.
  */
 import type { Dispatcher, OfferFacts } from '../dispatch/dispatcher.ts'
 import { explainConnect } from '../postgres/connect.ts'
@@ -23,6 +23,7 @@ import {
   tryAlikeStatement,
   type Waits,
 } from './enqueue.ts'
+import { HeldUp } from './held-up.ts'
 import type { AnyKind } from './kind.ts'
 import type { EncodedRequest } from './request.ts'
 import type { Waker } from './waker.ts'
@@ -52,6 +53,10 @@ const takeEnds = (resolve: Waiting['resolve'], reject: Waiting['reject']): void 
 }
 
 const groupSizeMax = 500
+/** What shares a connection does not keep the others waiting. */
+const groupWaitMs = 100
+/** A bulk has a connection to itself, and there are few of those. */
+const bulkWaitMs = 500
 /** One while the callers of the other go on. More would make groups smaller, and each pays its own way. */
 const groupsUnderWayMax = 2
 
@@ -61,15 +66,21 @@ export class Enqueuer {
   readonly #offers: Offers
   #waiting: Waiting[] = []
   #underWay = 0
-  readonly #alone: Waiting[] = []
-  #aloneUnderWay = 0
-  readonly #aloneMax: number
+  #tellIdle: (() => void) | undefined
+  readonly #heldUp: HeldUp
+  readonly #bulksHeldUp: HeldUp
 
   constructor(database: Database, waker: Waker, offers: Offers) {
     this.#database = database
     this.#waker = waker
     this.#offers = offers
-    this.#aloneMax = Math.floor(database.pool.options.max / 2) // the rest is for those who have nothing to do with such keys
+    const { max } = database.pool.options
+    const send = (requests: readonly EncodedRequest[], waitMs: number): Promise<Enqueued[]> =>
+      this.#sendByItself(requests, waitMs)
+    // Together no more than half of the connections, or little more: the rest is for those who have nothing to do with such keys.
+    this.#heldUp = new HeldUp(send, { atOnceMax: Math.max(1, Math.floor(max / 3)), waitMsMin: 1_000, waitMsMax: 1_000 })
+    // To give up and begin again costs a bulk more than a single job, so it waits longer each time.
+    this.#bulksHeldUp = new HeldUp(send, { atOnceMax: Math.max(1, Math.floor(max / 6)), waitMsMin: 1_000, waitMsMax: 8_000 })
   }
 
   add(request: EncodedRequest): Promise<Enqueued> {
@@ -82,21 +93,34 @@ export class Enqueuer {
   /** All of them or none. */
   async addMany(requests: readonly EncodedRequest[]): Promise<Enqueued[]> {
     const [first, ...others] = requests
-    return first && others.length === 0 ? [await this.add(first)] : this.#sendPatiently(requests)
+    if (first && others.length === 0) return [await this.add(first)]
+    try {
+      return await this.#sendByItself(requests, bulkWaitMs)
+    } catch (error) {
+      if (sqlState(error) !== lockTaken) throw error
+      return this.#bulksHeldUp.add(requests)
+    }
   }
 
-  async #sendPatiently(requests: readonly EncodedRequest[]): Promise<Enqueued[]> {
+  /** Resolves when all that was asked for is stored or refused. What waits for a key in somebody's hand is refused soon. */
+  async stop(): Promise<void> {
+    this.#heldUp.stop()
+    this.#bulksHeldUp.stop()
+    if (this.#underWay > 0 || this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#tellIdle = resolve))
+  }
+
+  async #sendByItself(requests: readonly EncodedRequest[], waitMs: number): Promise<Enqueued[]> {
     try {
-      return await this.#send(this.#database.pool, requests, 'long')
+      return await this.#send(this.#database.pool, requests, waitMs)
     } catch (error) {
-      throw explainConnect(explainRefusal(error, requests))
+      throw sqlState(error) === lockTaken ? error : explainConnect(explainRefusal(error, requests))
     }
   }
 
   async #send(on: Carrier, requests: readonly EncodedRequest[], waits: Waits): Promise<Enqueued[]> {
     const wake = !this.#offers.dispatcher.announces && this.#waker.leads()
     const [lone] = requests
-    const isLone = waits === 'briefly' && requests.length === 1 && lone?.fields === ''
+    const isLone = on === this.#database.intake && requests.length === 1 && lone?.fields === ''
     const [id, handedOver] = isLone ? await this.#sendLone(on, lone, wake) : none
     const enqueued = id === null ? await this.#sendMany(on, requests, wake, waits) : [{ id, created: true }]
     const isStored = (_: unknown, at: number): boolean => Number(enqueued[at]?.id) > 0
@@ -128,10 +152,11 @@ export class Enqueuer {
   }
 
   async #sendMany(on: Carrier, requests: readonly EncodedRequest[], wake: boolean, waits: Waits): Promise<Enqueued[]> {
-    const alike = waits === 'briefly' ? alikeValues(requests, wake) : undefined
+    const isGroup = on === this.#database.intake
+    const alike = isGroup && waits !== 'never' ? alikeValues(requests, wake) : undefined
     const [found] = alike ? await this.#database.send<[number[] | null]>(on, tryAlikeStatement, alike) : []
     if (found?.[0]) return readEnqueued(found[0], null)
-    const { statement, values } = enqueueStatement(requests, wake, waits)
+    const { statement, values } = enqueueStatement(requests, wake, waits, !isGroup)
     const [row] = await this.#database.send<[number[] | null, number[] | null]>(on, statement, values)
     return readEnqueued(row?.[0], row?.[1])
   }
@@ -150,11 +175,12 @@ export class Enqueuer {
     void this.#sendGroup(group).finally(() => {
       this.#underWay--
       if (this.#waiting.length > 0) this.#flushSoon()
+      else if (this.#underWay === 0) this.#tellIdle?.()
     })
     if (this.#waiting.length > 0) this.#flush()
   }
 
-  async #sendGroup(group: readonly Waiting[], waits: Waits = 'briefly'): Promise<void> {
+  async #sendGroup(group: readonly Waiting[], waits: Waits = groupWaitMs): Promise<void> {
     try {
       const enqueued = await this.#send(
         this.#database.intake,
@@ -164,7 +190,7 @@ export class Enqueuer {
       group.forEach((waiting, index) => {
         const one = enqueued[index]
         if (!one) waiting.reject(new Error('the database gave no id'))
-        else if (one.id === heldBack) this.#addAlone(waiting)
+        else if (one.id === heldBack) this.#holdUp(waiting)
         else if (one.id === refused) void this.#sendGroup([waiting])
         else waiting.resolve(one)
       })
@@ -173,28 +199,14 @@ export class Enqueuer {
       // After a connection loss nobody knows whether the group was stored: every caller must hear of it.
       if (!first || isConnectionLoss(error))
         for (const { reject, request } of group) reject(explainConnect(explainRefusal(error, [request])))
-      else if (others.length > 0 && waits === 'briefly') await this.#sendGroup(group, 'never')
+      else if (others.length > 0 && waits !== 'never') await this.#sendGroup(group, 'never')
       else if (others.length > 0) await Promise.all(group.map((waiting) => this.#sendGroup([waiting])))
-      else if (sqlState(error) === lockTaken) this.#addAlone(first)
+      else if (sqlState(error) === lockTaken) this.#holdUp(first)
       else first.reject(explainConnect(explainRefusal(error, [first.request])))
     }
   }
 
-  #addAlone(waiting: Waiting): void {
-    this.#alone.push(waiting)
-    this.#flushAlone()
-  }
-
-  #flushAlone(): void {
-    if (this.#aloneUnderWay >= this.#aloneMax) return
-    const waiting = this.#alone.shift()
-    if (!waiting) return
-    this.#aloneUnderWay++
-    void this.#sendPatiently([waiting.request])
-      .then(([one]) => waiting.resolve(one as Enqueued), waiting.reject)
-      .finally(() => {
-        this.#aloneUnderWay--
-        this.#flushAlone()
-      })
+  #holdUp({ request, resolve, reject }: Waiting): void {
+    void this.#heldUp.add([request]).then(([one]) => resolve(one as Enqueued), reject)
   }
 }

@@ -101,7 +101,10 @@ test('[E-03] what became ready in the same millisecond is claimed in the order o
   }
 })
 
-test('[E-03] [E-23] what goes back keeps its place: it is claimed before what its parcel still has', async ({ engines, client }) => {
+test('[E-03] [E-23] what goes back keeps its place: it is claimed before what its parcel still has', async ({
+  engines,
+  client,
+}) => {
   const engine = engines({ kinds: [job] })
   await engine.enqueueMany(jobs(0))
   expect(await claim(client, 10)).toEqual(numbers(0, 10))

@@ -3,7 +3,9 @@ import pg from 'pg'
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { test as base, eventually } from '../../../../test/support/database.ts'
+import { serverWaits, withOnlooker } from '../../../../test/support/onlooker.ts'
 import { defineKind } from './kind.ts'
+import { done } from './outcome.ts'
 
 /** Somebody with an open transaction. */
 const test = base.extend<{ stranger: pg.Client }>({
@@ -126,4 +128,68 @@ test('[E-02] a bad member of a group fails only its caller, also where others wa
   expect(await good).toMatchObject({ created: true })
   await stranger.query('rollback')
   expect((await Promise.all(waiting)).filter(({ created }) => created)).toHaveLength(1)
+})
+
+test('[E-02] [E-05] bulks that wait for a stranger’s key leave connections to jobs that write, and are answered when he lets go', async ({
+  engines,
+  stranger,
+}) => {
+  const keyed = defineKind('keyed', { dedupe: 'keep', payload: numbered, run: () => {} })
+  const writes = defineKind('writes', { run: () => done({ write: (tx) => tx.query('select 1') }) })
+  const engine = engines({ kinds: [keyed, writes], pools: {}, poolMax: 6 })
+  const worker = engines({ kinds: [writes], poolMax: 6 })
+  await engine.migrate()
+  const theirs = await engine.enqueue(keyed({ n: 1 }), { client: stranger })
+  const bulks = Array.from({ length: 12 }, (_, n) => engine.enqueueMany([keyed({ n: 1 }), keyed({ n: n + 2 })]))
+  await worker.start()
+  for (let n = 0; n < 3; n++) await engine.transaction((tx) => engine.enqueue(writes({}), { client: tx }))
+  const { id } = await engine.enqueue(writes({}))
+  await eventually(async () => (await engine.find(id))?.state === 'succeeded')
+  expect(await engine.enqueueMany([keyed({ n: 100 }), keyed({ n: 101 })])).toMatchObject([{ created: true }, { created: true }])
+  await stranger.query('commit')
+  for (const [first, second] of await Promise.all(bulks)) {
+    expect(first).toEqual({ id: theirs.id, created: false })
+    expect(second).toMatchObject({ created: true })
+  }
+})
+
+test('[E-05] whose key is free again is answered, although others wait for keys that are not', async ({
+  engines,
+  client,
+  database,
+  stranger,
+}) => {
+  const keyed = defineKind('keyed', { dedupe: 'keep', payload: numbered, run: () => {} })
+  const engine = engines({ kinds: [keyed] })
+  await engine.migrate()
+  for (let n = 0; n < 12; n++) await engine.enqueue(keyed({ n }), { client: stranger })
+  await client.query('begin')
+  await engine.enqueue(keyed({ n: 100 }), { client })
+  let answered = 0
+  const waiting = Array.from({ length: 12 }, (_, n) => engine.enqueue(keyed({ n })))
+  for (const one of waiting) void one.then(() => answered++)
+  const brief = engine.enqueue(keyed({ n: 100 }))
+  await withOnlooker(database.url, (onlooker) => serverWaits(onlooker, 'sluice.enqueue_alike', 2))
+  await client.query('rollback')
+  expect(await brief).toMatchObject({ created: true })
+  expect(answered).toBe(0)
+  await stranger.query('rollback')
+  expect((await Promise.all(waiting)).every(({ created }) => created)).toBe(true)
+})
+
+test('[E-23] [E-02] what was asked for before a stop is stored, and what waits for a stranger’s key is told that the process leaves', async ({
+  engines,
+  database,
+  stranger,
+}) => {
+  const keyed = defineKind('keyed', { dedupe: 'keep', payload: numbered, run: () => {} })
+  const engine = engines({ kinds: [keyed] })
+  await engine.migrate()
+  await engine.enqueue(keyed({ n: 0 }), { client: stranger })
+  const held = expect(engine.enqueue(keyed({ n: 0 }))).rejects.toMatchObject({ code: 'ENGINE_STOPPED' })
+  await withOnlooker(database.url, (onlooker) => serverWaits(onlooker, 'sluice.enqueue_alike'))
+  const many = Array.from({ length: 3_000 }, (_, n) => engine.enqueue(keyed({ n: n + 1 })))
+  await engine.stop()
+  expect((await Promise.all(many)).every(({ created }) => created)).toBe(true)
+  await held
 })

@@ -6,7 +6,10 @@ import { silentLog } from '../support/log.ts'
 import { HandClock } from '../testing/hand-clock.ts'
 import { Rescuer } from './rescuer.ts'
 
-test('[E-07] [E-11] what somebody keeps locked of a dead process is looked at less and less often', async ({ client, database }) => {
+test('[E-07] [E-11] what somebody keeps locked of a dead process is looked at less and less often', async ({
+  client,
+  database,
+}) => {
   const connections = new Database({ url: database.url, poolMax: 2, prepare: true, log: silentLog })
   const clock = new HandClock()
   let looked: (() => void)[] = []

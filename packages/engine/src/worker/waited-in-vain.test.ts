@@ -147,7 +147,9 @@ test('[E-15] [E-12] a stranger who holds the row of a run keeps jobs of others n
   const running = `select from sluice.job where kind = 'page' and worker is not null`
   await eventually(async () => (await client.query(running)).rowCount === 1)
   // Of two processes that died, one held a job of the run that somebody had canceled.
-  await client.query(`insert into sluice.worker (id, name, lease_until) values (98, 'dead', 'infinity'), (99, 'dead as well', 'infinity')`)
+  await client.query(
+    `insert into sluice.worker (id, name, lease_until) values (98, 'dead', 'infinity'), (99, 'dead as well', 'infinity')`,
+  )
   const { rows } = await client.query<{ id: number }>(
     `insert into sluice.job (kind, pool, rank, payload, max_attempts, created_at, worker, attempt, fence, started_at, run, cancel_at)
      values ('plain', 'light', 1, '{}', 5, now(), 98, 1, 7, now(), null, null), ('plain', 'light', 1, '{}', 5, now(), 99, 1, 7, now(), $1, now())
