@@ -1,12 +1,10 @@
 /**
- * Careless tester: a program that starts a test server and ends without stopping it.
+ * Careless tester: a program that starts a test server and never stops it. It ends when it is told to, by a signal, or with
+ * the test that started it.
  */
-import { withClient } from '../server/connection.ts'
 import { startTestServer } from '../testing/test-server.ts'
 
-const { url, socketFolder } = await startTestServer()
-const pid = await withClient(url, async (client) => {
-  const answer = await client.query<{ pid: number }>(`select split_part(pg_read_file('postmaster.pid'), e'\\n', 1)::int as pid`)
-  return answer.rows[0]?.pid
-})
-process.send?.({ pid, socketFolder }, () => process.exit())
+process.on('disconnect', () => process.exit())
+process.on('message', () => process.exit())
+await startTestServer()
+process.send?.('started')

@@ -1,9 +1,4 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { isAlive } from '../process/identity.ts'
 import { waitUntil } from '../process/wait-until.ts'
 import { withClient } from '../server/connection.ts'
 import { createTestDatabase } from './test-database.ts'
@@ -71,15 +66,6 @@ test('the server can be killed, stays dead, and comes back with what it had ackn
   await server.restart()
   expect(await count(database.url)).toBe(1)
   await database.drop()
-})
-
-test('the server and its folder go when the process that started it ends without stopping it', async () => {
-  const program = fileURLToPath(new URL('../../dist/scene/careless-tester.js', import.meta.url))
-  const tester = fork(program, { execArgv: [] })
-  const [{ pid, socketFolder }] = (await once(tester, 'message')) as [{ pid: number; socketFolder: string }]
-  await once(tester, 'exit')
-  expect(await waitUntil(() => !isAlive({ pid }), 10_000)).toBe(true)
-  expect(existsSync(socketFolder)).toBe(false)
 })
 
 /** Each attempt has a backend of its own; a second one shows that the first was refused. */

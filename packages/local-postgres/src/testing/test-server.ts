@@ -2,7 +2,8 @@
  * Test server: a PostgreSQL that lives as long as a test run, in a temporary folder, with a template to copy.
  *
  * Nobody supervises it, so that a test can kill it and see it dead until `restart`. It does not force writes to disk: that
- * only matters when the machine loses power, and a killed server recovers without it. It dies with this process.
+ * only matters when the machine loses power, and a killed server recovers without it. It ends with this process, however
+ * that ends: its watcher sees to it.
  */
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
@@ -16,6 +17,7 @@ import { withClient } from '../server/connection.ts'
 import { attachOrLaunch, launch } from '../server/launch.ts'
 import { shutDown } from '../server/shut-down.ts'
 import { openSite } from '../site.ts'
+import { startWatcher } from './start-watcher.ts'
 import { createTestDatabase, databaseUrl, run, type TestDatabase } from './test-database.ts'
 
 export interface TestServer {
@@ -43,22 +45,11 @@ const testSettings = { fsync: 'off', max_connections: '500' }
 export async function startTestServer({ prepare, settings, binaries }: TestServerOptions = {}): Promise<TestServer> {
   const requested = join(tmpdir(), `sluice-test-${randomUUID().slice(0, 8)}`)
   const site = await openSite({ dataFolder: requested, settings: { ...testSettings, ...settings }, binaries })
+  const folders = [...new Set([site.dataFolder, site.socketFolder, requested])]
+  const watcher = startWatcher(folders)
   await ensureCluster(site)
   let server = await launch(site)
   const url = socketUrl(site.socketFolder, 'postgres')
-
-  const kill = () => {
-    if (isAlive(server)) signal(server.pid, 'SIGKILL')
-  }
-  const removeFolders = () => {
-    for (const folder of [site.socketFolder, site.dataFolder, requested])
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-  }
-  const dieWithUs = () => {
-    kill()
-    removeFolders()
-  }
-  process.once('exit', dieWithUs)
 
   await run(url, `create database ${template}`)
   await prepare?.(databaseUrl(url, template))
@@ -75,13 +66,13 @@ export async function startTestServer({ prepare, settings, binaries }: TestServe
       server = (await attachOrLaunch(site)).server
     },
     async kill9() {
-      kill()
+      if (isAlive(server)) signal(server.pid, 'SIGKILL')
       await waitUntil(() => !isAlive(server), 10_000)
     },
     async stop() {
-      process.off('exit', dieWithUs)
       await shutDown(server)
-      removeFolders()
+      for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+      await watcher.dismiss()
     },
   }
 }
