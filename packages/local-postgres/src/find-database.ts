@@ -2,7 +2,8 @@
  * Finds the database to work on: the one in `DATABASE_URL` if that is set, else a local PostgreSQL in the data folder.
  * `stop` ends what was started here and leaves a given database alone, so the caller need not care which one it got.
  */
-import { type LocalPostgres, type LocalPostgresOptions, startLocalPostgres } from './start-local-postgres.ts'
+import { type Checks, checkOptions, isRecord, texts } from './options.ts'
+import { type LocalPostgres, type LocalPostgresOptions, localPostgresChecks, startLocalPostgres } from './start-local-postgres.ts'
 
 export interface FoundDatabase {
   readonly url: string
@@ -15,8 +16,21 @@ export interface FindDatabaseOptions extends LocalPostgresOptions {
   readonly env: Record<string, string | undefined>
 }
 
-export async function findDatabase({ env, ...options }: FindDatabaseOptions): Promise<FoundDatabase> {
+const checks: Checks<FindDatabaseOptions> = {
+  env: environment,
+  ...localPostgresChecks,
+}
+
+export async function findDatabase(options: FindDatabaseOptions): Promise<FoundDatabase> {
+  checkOptions('findDatabase', options, checks)
+  const { env, ...local } = options
   if (env.DATABASE_URL) return { url: env.DATABASE_URL, local: undefined, stop: async () => {} }
-  const local = await startLocalPostgres(options)
-  return { url: local.url, local, stop: local.stop }
+  const server = await startLocalPostgres(local)
+  return { url: server.url, local: server, stop: server.stop }
+}
+
+/** Nothing else of it is looked at. */
+function environment(value: unknown): string | undefined {
+  const looked = isRecord(value) ? { DATABASE_URL: value.DATABASE_URL ?? '' } : value
+  return texts('process.env, or an object with DATABASE_URL or without')(looked)
 }

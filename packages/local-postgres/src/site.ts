@@ -7,6 +7,7 @@ import { type Binaries, findBinaries } from './binaries/find-binaries.ts'
 import type { Account } from './folder/account.ts'
 import { openDataFolder } from './folder/data-folder.ts'
 import { openSocketFolder } from './folder/socket-folder.ts'
+import { type Checks, optional, text, texts } from './options.ts'
 import { withLock } from './process/lock.ts'
 import { serverSettings } from './server/settings.ts'
 
@@ -28,6 +29,13 @@ export interface SiteOptions {
   readonly settings?: Record<string, string> | undefined
   /** As root: where data and binaries go that the server's account could not reach. `/var/lib/sluice` unless told. */
   readonly systemFolder?: string | undefined
+}
+
+export const siteChecks: Checks<SiteOptions> = {
+  dataFolder: text("the folder where the data is to be kept, as in '.sluice/postgres'"),
+  binaries: optional(text('the folder in which initdb and postgres are')),
+  settings: optional(texts("names and texts, as in { max_connections: '200' }")),
+  systemFolder: optional(text('a folder that every account may enter')),
 }
 
 export async function openSite(options: SiteOptions): Promise<Site> {

@@ -7,6 +7,7 @@
  */
 import { usingFolder } from './errors.ts'
 import { socketUrl } from './folder/socket-folder.ts'
+import { type Checks, callable, checkOptions, optional } from './options.ts'
 import { withLock } from './process/lock.ts'
 import { isInUse, register } from './process/users.ts'
 import { ensureCluster } from './server/cluster.ts'
@@ -14,7 +15,7 @@ import { ensureDatabase } from './server/connection.ts'
 import { attachOrLaunch } from './server/launch.ts'
 import { runningServer } from './server/running.ts'
 import { shutDown } from './server/shut-down.ts'
-import { openSite, type Site, type SiteOptions } from './site.ts'
+import { openSite, type Site, type SiteOptions, siteChecks } from './site.ts'
 import { type ServerExit, supervise } from './supervisor.ts'
 
 export interface LocalPostgres {
@@ -38,7 +39,13 @@ export interface LocalPostgresOptions extends SiteOptions {
   readonly log?: ((message: string) => void) | undefined
 }
 
+export const localPostgresChecks: Checks<LocalPostgresOptions> = {
+  ...siteChecks,
+  log: optional(callable('a function that takes a sentence, as in console.log')),
+}
+
 export async function startLocalPostgres(options: LocalPostgresOptions): Promise<LocalPostgres> {
+  checkOptions('startLocalPostgres', options, localPostgresChecks)
   const log = options.log ?? (() => {})
   const { site, server, role, leave } = await usingFolder(options.dataFolder, async () => {
     const site = await openSite(options)
@@ -68,7 +75,10 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
       return supervisor.server.pid
     },
     role,
-    onExit: (listener) => void listeners.push(listener),
+    onExit(listener) {
+      checkOptions('onExit', { listener }, { listener: callable('a function that takes how the server ended') })
+      listeners.push(listener)
+    },
     stop: () => (stopping ??= stop()),
   }
 }

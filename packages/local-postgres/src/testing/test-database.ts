@@ -7,6 +7,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { DatabaseError } from 'pg'
+import { type Checks, checkOptions, text } from '../options.ts'
 import { waitUntil } from '../process/wait-until.ts'
 import { withClient } from '../server/connection.ts'
 
@@ -20,13 +21,27 @@ export interface TestDatabaseOptions {
   readonly template: string
 }
 
-export async function createTestDatabase({ serverUrl, template }: TestDatabaseOptions): Promise<TestDatabase> {
+const checks: Checks<TestDatabaseOptions> = {
+  serverUrl: address,
+  template: text("the name of the database to copy; 'template1' is an empty one"),
+}
+
+export async function createTestDatabase(options: TestDatabaseOptions): Promise<TestDatabase> {
+  checkOptions('createTestDatabase', options, checks)
+  const { serverUrl, template } = options
   const name = `test_${randomBytes(8).toString('hex')}`
   await copyTemplate(serverUrl, template, name)
   return {
     url: databaseUrl(serverUrl, name),
     drop: () => whileInUse(() => run(serverUrl, `drop database if exists ${name} with (force)`)),
   }
+}
+
+/** It may hold a password, so it is not repeated. */
+function address(value: unknown): string | undefined {
+  const wanted = 'the address of a database on the server, as in postgresql://user@host:5432/postgres'
+  const isOne = (url: string) => /^postgres(ql)?:/.test(url) && URL.canParse(url)
+  return text(wanted)(value) ?? (isOne(String(value)) ? undefined : `is no URL of PostgreSQL; give ${wanted}`)
 }
 
 export function databaseUrl(serverUrl: string, name: string): string {

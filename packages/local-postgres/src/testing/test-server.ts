@@ -10,13 +10,14 @@ import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { socketUrl } from '../folder/socket-folder.ts'
+import { type Checks, callable, checkOptions, optional } from '../options.ts'
 import { isAlive, signal } from '../process/identity.ts'
 import { waitUntil } from '../process/wait-until.ts'
 import { ensureCluster } from '../server/cluster.ts'
 import { withClient } from '../server/connection.ts'
 import { attachOrLaunch, launch } from '../server/launch.ts'
 import { shutDown } from '../server/shut-down.ts'
-import { openSite } from '../site.ts'
+import { openSite, siteChecks } from '../site.ts'
 import { startWatcher } from './start-watcher.ts'
 import { createTestDatabase, databaseUrl, run, type TestDatabase } from './test-database.ts'
 
@@ -42,7 +43,15 @@ export interface TestServerOptions {
 const template = 'sluice_template'
 const testSettings = { fsync: 'off', max_connections: '500' }
 
-export async function startTestServer({ prepare, settings, binaries }: TestServerOptions = {}): Promise<TestServer> {
+const checks: Checks<TestServerOptions> = {
+  prepare: optional(callable('a function that takes the address of the template, as in (url) => …')),
+  settings: siteChecks.settings,
+  binaries: siteChecks.binaries,
+}
+
+export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
+  checkOptions('startTestServer', options, checks)
+  const { prepare, settings, binaries } = options
   const requested = join(tmpdir(), `sluice-test-${randomUUID().slice(0, 8)}`)
   const site = await openSite({ dataFolder: requested, settings: { ...testSettings, ...settings }, binaries })
   const folders = [...new Set([site.dataFolder, site.socketFolder, requested])]
