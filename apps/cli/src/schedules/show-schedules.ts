@@ -52,7 +52,7 @@ export async function showSchedule({ session, args: [name = ''], options }: Call
 /** A leader fires within milliseconds. */
 const lateMs = 10_000
 const nobodyFires =
-  'its time is over and it has not fired: no process leads. Start one; `sluice workers list` shows who is there.'
+  'its time is over and it has not fired: no process leads. Start `sluice scheduler` or `sluice up`; `sluice workers list` shows who is there.'
 
 function isOverdue({ nextAt, pausedAt, error }: StoredSchedule, now: number): boolean {
   return !pausedAt && !error && nextAt !== null && now - nextAt.getTime() > lateMs

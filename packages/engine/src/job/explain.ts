@@ -10,6 +10,8 @@ import { findJob } from './job-store.ts'
 import { suspectCrashes } from './lifecycle.ts'
 
 export const aheadMax = 1_000
+/** Workers of the command line never lead, and an engine leads unless it was told not to. */
+const startLeader = 'Start `sluice scheduler`, `sluice up` or an engine without `lead: false`'
 
 export async function explainJob(on: Executor, id: number): Promise<Explanation> {
   const job = await findJob(on, id)
@@ -85,23 +87,24 @@ function explainLost({ worker }: Job, around: Surroundings): Explanation {
   const next =
     around.leaderUntil > around.now
       ? 'the leader puts it back to work within moments'
-      : 'and no process leads. Start a worker or scheduler; it puts the job back to work within seconds'
+      : `and no process leads. ${startLeader}; it puts the job back to work within seconds`
   return { reason: 'waiting for leader', text: `It ran on worker ${worker}, which is lost; ${next}.` }
 }
 
 function explainScheduled(job: Job, around: Surroundings): Explanation {
   if (around.followsKey)
     return { reason: 'waiting for another job', text: 'It runs again after the job with the same key that runs now.' }
+  const leads = around.leaderUntil > around.now
   if (job.runAt && job.runAt > around.now)
     return {
       reason: 'not before',
-      text: `It is not due before ${job.runAt.toISOString()}.${describeLast(job)}`,
+      text: `It is not due before ${job.runAt.toISOString()}.${describeLast(job)}${leads ? '' : ` No process leads, so it would not start then either. ${startLeader}.`}`,
       until: job.runAt,
     }
-  if (around.leaderUntil <= around.now)
+  if (!leads)
     return {
       reason: 'waiting for leader',
-      text: 'It is due, and no process leads. Start a worker or scheduler; one takes over within seconds.',
+      text: `It is due, and no process leads. ${startLeader}; it takes over within seconds.`,
     }
   if (around.heldBy) return explainHeld('The job', around.heldBy)
   return { reason: 'waiting for leader', text: 'It is due; the leader makes it ready within moments.' }

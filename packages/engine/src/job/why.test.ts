@@ -49,11 +49,19 @@ test('[E-26] not before: the job is not due, and the answer says until when', as
   expect(await engine.why(id)).toMatchObject({ reason: 'not before', until: runAt })
 })
 
-test('[E-26] waiting for leader: the job is due and nobody leads', async ({ engines }) => {
-  const engine = engines({ kinds: [mail] })
+test('[E-26] waiting for leader: nobody leads where all were told not to, and the one that it says to start takes over', async ({
+  engines,
+}) => {
+  const engine = engines({ kinds: [mail], lead: false })
+  await engine.start()
+  const later = await engine.enqueue(mail({}, { delay: '1h' }))
+  expect(await engine.why(later.id)).toMatchObject({ reason: 'not before', text: expect.stringContaining('No process leads') })
   const { id } = await engine.enqueue(mail({}, { delay: 1 }))
   await eventually(async () => (await engine.why(id)).reason === 'waiting for leader')
-  expect((await engine.why(id)).text).toContain('no process leads')
+  expect((await engine.why(id)).text).toContain('no process leads. Start `sluice scheduler`')
+  await engines({ kinds: [mail] }).start()
+  await eventually(async () => (await engine.why(id)).reason === 'finished')
+  expect((await engine.why(later.id)).text).not.toContain('leads')
 })
 
 test('[E-26] paused: by kind and by pool, with the reason that was given', async ({ engines }) => {
