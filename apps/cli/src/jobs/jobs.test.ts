@@ -109,6 +109,23 @@ describe('[O-06] sluice jobs enqueue', () => {
     expect(waiting.err.match(/warning/g)).toHaveLength(1)
   })
 
+  test('[O-06] who enqueues a job for later where nobody leads is told so, and a leader that comes ends the wait', async ({
+    start,
+    sluice,
+    works,
+    engines,
+  }) => {
+    await works({ lead: false })
+    const waits = /^warning: Job \d waits\. It is (?:not due before|due, and).*[Nn]o process leads.*`sluice scheduler`/
+    expect((await sluice(['jobs', 'enqueue', 'sluice.ping', '--delay', '1h'])).err).toMatch(waits)
+    const waiting = start(['jobs', 'enqueue', 'sluice.ping', '--delay', '1s', '--wait'])
+    await eventually(() => waits.test(waiting.err))
+    await engines({ kinds: [], pools: {} }).start()
+    expect(await waiting.ended).toMatchObject({ code: 0, out: expect.stringMatching(/^Job 2 succeeded/) })
+    expect(waiting.err.match(/warning/g)).toHaveLength(1)
+    expect(await sluice(['jobs', 'enqueue', 'sluice.ping', '--delay', '1h'])).toMatchObject({ code: 0, err: '' })
+  })
+
   test('[O-06] an interrupted wait leaves with 130 and the job goes on', async ({ start, works, client }) => {
     await works()
     const waiting = start(['jobs', 'enqueue', 'sluice.ping', '-p', '{"takeMs":600000}', '-w'])

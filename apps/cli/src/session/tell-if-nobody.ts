@@ -1,11 +1,15 @@
 /**
- * A typing error in a pool makes a pool, and a module that was left behind makes a kind that nobody knows: whoever does not look would not notice. Whoever
- * waits would not notice a pause either.
+ * A typing error in a pool makes a pool, a module that was left behind makes a kind that nobody knows, and where only workers run nobody makes delayed jobs
+ * ready: whoever does not look would not notice. Whoever waits would not notice a pause either.
  */
 import type { Engine, Explanation } from '@sluice/engine'
 import type { Session } from './session.ts'
 
-const nobody: readonly Explanation['reason'][] = ['no worker for this pool', 'no worker knows this kind']
+type Reasons = readonly Explanation['reason'][]
+
+const nobody: Reasons = ['no worker for this pool', 'no worker knows this kind']
+/** They tell as well when nobody leads. */
+const timed: Reasons = ['not before', 'waiting for leader']
 
 /** Warns when no live process can run this job. */
 export async function tellIfNobody(session: Session, engine: Engine, job: number): Promise<void> {
@@ -17,14 +21,9 @@ export function tellIfStuck(session: Session, engine: Engine, job: number): Prom
   return tellIf([...nobody, 'paused'], session, engine, job)
 }
 
-async function tellIf(
-  reasons: readonly Explanation['reason'][],
-  { output }: Session,
-  engine: Engine,
-  job: number,
-): Promise<boolean> {
+async function tellIf(reasons: Reasons, { output }: Session, engine: Engine, job: number): Promise<boolean> {
   const { reason, text } = await engine.why(job)
-  const isOne = reasons.includes(reason)
+  const isOne = reasons.includes(reason) || (timed.includes(reason) && (await engine.inspect.leader()).worker === undefined)
   if (isOne) output.warn(`Job ${job} waits. ${text}`)
   return isOne
 }
