@@ -53,10 +53,9 @@ test('a job that was given more attempts than its list has delays goes on with t
   expect(delays(['1s', '2s']).delayMs(7, 0)).toBe(2_000)
 })
 
-test('an empty list is one try and no more, like once', () => {
-  expect(delays([])).toMatchObject({ attempts: 1 })
-  expect(delays([]).delayMs(1, 0)).toBe(0)
+test('once is one try and no more, and an empty list of delays is refused with its name', () => {
   expect(once.attempts).toBe(1)
+  expect(() => delays([])).toThrow(/at least one delay, or `once`/)
 })
 
 test.each([Number.NaN, -1, Number.POSITIVE_INFINITY, '5s', undefined])(
@@ -87,6 +86,7 @@ describe('a policy that cannot work is refused with the name of the field', () =
     ['retry.first', () => exponential({ first: -1 })],
     ['retry.cap', () => exponential({ cap: 'soon' as never })],
     ['retry[1]', () => delays(['1s', 'x' as never])],
+    ['delays', () => delays([])],
   ])('%s', (field, make) => {
     expect(make).toThrow(expect.objectContaining({ code: 'INVALID_OPTION', details: expect.objectContaining({ field }) }))
   })

@@ -42,6 +42,11 @@ export function delays(list: readonly Duration[]): RetryPolicy {
   const given: unknown = list
   if (!Array.isArray(given))
     throw new SluiceError('INVALID_OPTION', { field: 'delays', problem: "takes a list, as in delays(['5m', '1h'])" })
+  if (list.length === 0)
+    throw new SluiceError('INVALID_OPTION', {
+      field: 'delays',
+      problem: 'is empty; give at least one delay, or `once` for one try and no more',
+    })
   const all = list.map((delay, index) => toMs(delay, `retry[${index}]`))
   checkAttempts(all.length + 1)
   return { attempts: all.length + 1, delayMs: (attempt) => all[Math.min(attempt, all.length) - 1] ?? 0 }
