@@ -96,6 +96,20 @@ test.for([
   )
 })
 
+test.for([
+  ['it is a Map, which would become {}; pass Object.fromEntries(map)', new Map([['a', 1]])],
+  ['deep.0.tags is a Set, which would become {}; pass [...set]', { deep: [{ tags: new Set(['a']) }] }],
+] as const)('[E-01] what JSON would empty without a word is refused by its field: %s', ([problem, payload]) => {
+  expect(() => encodeRequest({ kind: 'any', payload }, limits)).toThrow(
+    expect.objectContaining({ code: 'PAYLOAD_NOT_STORABLE', message: expect.stringContaining(problem) }),
+  )
+})
+
+test('[E-01] what is empty, and a Map that says itself how it is written, are stored', () => {
+  const told = Object.assign(new Map([['a', 1]]), { toJSON: () => ({ a: 1 }) })
+  expect(encode({ none: {}, told })).toMatchObject({ payload: { none: {}, told: { a: 1 } } })
+})
+
 test('a request without options is its kind and its payload', () => {
   expect(encode({ a: 1 })).toEqual({ kind: 'any', payload: { a: 1 } })
   expect(encode(undefined)).toEqual({ kind: 'any', payload: {} })

@@ -182,7 +182,7 @@ export function encodePayload(kind: string, payload: unknown, bytesMax: number):
     )
   }
   if (json === undefined) throw new SluiceError('PAYLOAD_NOT_STORABLE', { kind, reason: 'it has no JSON form' })
-  const lost = json.includes('null') ? findLost(payload, '') : undefined
+  const lost = json.includes('null') || json.includes('{}') ? findLost(payload, '') : undefined
   if (lost !== undefined) throw new SluiceError('PAYLOAD_NOT_STORABLE', { kind, reason: lost })
   // A character takes at most three bytes here, so short texts need no counting.
   const bytes = json.length * 3 <= bytesMax ? 0 : Buffer.byteLength(json)
@@ -195,12 +195,14 @@ export function encodePayload(kind: string, payload: unknown, bytesMax: number):
   return json
 }
 
-/** What JSON makes null of without a word, so that a handler would read a missing value, or a date of 1970. It has a JSON form, so there are no circles. */
+/** What JSON empties without a word, so that a handler would read a missing value, a date of 1970, or nothing in a Map. It has a JSON form, so there are no circles. */
 function findLost(value: unknown, path: string): string | undefined {
-  const problem = (what: string): string => `${path || 'it'} is ${what}, which would become null`
+  const problem = (what: string, left = 'null'): string => `${path || 'it'} is ${what}, which would become ${left}`
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : problem(String(value))
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? problem('an invalid Date') : undefined
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return undefined
+  if (value instanceof Map) return problem('a Map', '{}; pass Object.fromEntries(map)')
+  if (value instanceof Set) return problem('a Set', '{}; pass [...set]')
   for (const [name, inner] of Object.entries(value)) {
     const lost = findLost(inner, path === '' ? name : `${path}.${name}`)
     if (lost !== undefined) return lost
