@@ -110,6 +110,18 @@ test('[E-01] what is empty, and a Map that says itself how it is written, are st
   expect(encode({ none: {}, told })).toMatchObject({ payload: { none: {}, told: { a: 1 } } })
 })
 
+test('[E-05] debounceMax is refused where nothing says debounce, and taken where somebody does or may', () => {
+  const put = (dedupe: 'keep' | 'debounce' | undefined, options: JobOptions) => () =>
+    encodeRequest(defineKind('index', { ...(dedupe ? { dedupe } : {}), run: () => {} })({}, options), limits)
+  const capped = { delay: '10m', debounceMax: '1h' } as const
+  const refused = expect.objectContaining({ code: 'INVALID_OPTION', message: expect.stringContaining("`dedupe: 'debounce'`") })
+  expect(put(undefined, capped)).toThrow(refused)
+  expect(put('keep', capped)).toThrow(refused)
+  expect(put('debounce', capped)).not.toThrow()
+  expect(put(undefined, { ...capped, dedupe: 'debounce' })).not.toThrow()
+  expect(() => encodeRequest({ kind: 'index', payload: {}, options: capped }, limits)).not.toThrow()
+})
+
 test('a request without options is its kind and its payload', () => {
   expect(encode({ a: 1 })).toEqual({ kind: 'any', payload: { a: 1 } })
   expect(encode(undefined)).toEqual({ kind: 'any', payload: {} })

@@ -58,6 +58,7 @@ export interface Origins {
 /** The part of a kind that a request needs; kinds that this process does not define are named by a string. */
 export interface RequestKind {
   readonly kindName: string
+  readonly dedupe?: DedupeMode | undefined
   check(payload: unknown): void
 }
 
@@ -112,6 +113,7 @@ export function encodeRequest(request: JobRequest, limits: { payloadBytesMax: nu
   const payload = encodePayload(kind, request.payload, limits.payloadBytesMax)
   // Checked as the handler will get it: a Date passes its schema here and comes back as text.
   if (typeof request.kind !== 'string') request.kind.check(isFlat(request.payload) ? request.payload : JSON.parse(payload))
+  checkDebounce(request)
   if (request.options === undefined && family === undefined && !request.asked)
     return { kind, pool: undefined, priority: undefined, delayed: false, laned: false, payload, fields: '', trace }
   const options = request.options === undefined ? '' : encodeOptions(request.options)
@@ -130,6 +132,14 @@ export function encodeRequest(request: JobRequest, limits: { payloadBytesMax: nu
     fields: options + ancestry + asked,
     trace: request.options?.trace ?? trace,
   }
+}
+
+/** It would be forgotten, and the job would wait for none. Of a kind that is only named the database alone knows how it dedupes. */
+function checkDebounce({ kind, options }: JobRequest): void {
+  if (options?.debounceMax === undefined || options.dedupe !== undefined || typeof kind === 'string') return
+  if (kind.dedupe === 'debounce') return
+  const problem = "does nothing without debounce; give `dedupe: 'debounce'` here or in the kind, or leave it out"
+  throw new SluiceError('INVALID_OPTION', { field: 'debounceMax', problem })
 }
 
 /** What JSON gives back as it is: an object of texts, whole numbers, truths and nothing else. */
