@@ -1,5 +1,6 @@
 /**
- * The line that a fact leaves in the log: fixed names and fields (docs/tracing-and-logs.md lists them). Pure.
+ * The line that a fact leaves in the log: fixed names and fields (docs/tracing-and-logs.md lists them). Pure. What there is nothing to say of is left out:
+ * `console.log` would give each such field a line of its own.
  */
 import type { Fact } from './fact.ts'
 import type { Log } from './log.ts'
@@ -12,6 +13,11 @@ export interface Line {
 
 /** Nothing for facts that somebody else's line tells already. */
 export function lineOf(fact: Fact): Line | undefined {
+  const line = toldOf(fact)
+  return line && { ...line, fields: Object.fromEntries(Object.entries(line.fields).filter(([, value]) => value !== undefined)) }
+}
+
+function toldOf(fact: Fact): Line | undefined {
   const { type: _, ...fields } = fact
   switch (fact.type) {
     case 'job.enqueued':

@@ -1,4 +1,5 @@
 /** Who hears of a fact, and what happens when the hearer throws. */
+import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import type { Fact } from './fact.ts'
 import type { Log } from './log.ts'
@@ -37,7 +38,8 @@ test('[O-07] an observer hears every fact, and the log gets a line a job only if
   expect(quiet.lines).toEqual([])
   const eager = notebook({ jobs: true })
   witness(undefined, eager.log).tell(ended)
-  expect(eager.lines).toEqual([['info', 'job done', expect.objectContaining({ job: 7, kind: 'mail', attempt: 2, ms: 12.3 })]])
+  expect(eager.lines).toStrictEqual([['info', 'job done', { job: 7, kind: 'mail', attempt: 2, ms: 12.3 }]])
+  expect(inspect(eager.lines[0]?.[2])).not.toContain('\n') // as console.log prints it
 })
 
 test('[O-07] a job that failed for good leaves a line, whether the log asks for one a job or not', () => {
