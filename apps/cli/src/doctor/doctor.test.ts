@@ -89,7 +89,22 @@ describe('[O-06] what the facts mean', () => {
     ['leader', 'ok', { leader: held(600_000) }, [worker], /up, term 3/],
     ['leader', 'fail', { leader: held(600_000), clockAheadMs: 530_000 }, [], /gone/],
     ['leader', 'warn', { leader: held(600_000), clockAheadMs: 590_000 }, [], /takes over then/],
-    ['wake-ups', 'warn', { listeners: 0 }, [worker], /pooler/],
+    ['wake-ups', 'warn', { listeners: 0 }, [worker], /^0 of 1 processes listen; the others look once a second A pooler/],
+    [
+      'wake-ups',
+      'warn',
+      { listeners: 0, clockAheadMs: 5_000 },
+      [worker],
+      /^0 of 1 processes listen; up was last heard of 5s ago A process that was killed counts until its lease is over.*left\.$/,
+    ],
+    [
+      'wake-ups',
+      'warn',
+      { listeners: 1, clockAheadMs: 5_000 },
+      [worker, { ...worker, beatAt: new Date(4_500) }],
+      /^1 of 2 processes listen; up was last heard of 5s ago A process that was killed.* If that changes nothing: A pooler/,
+    ],
+    ['wake-ups', 'ok', { clockAheadMs: 5_000 }, [worker], /the process listens/],
   ]
   test.for(cases)('[O-06] %s is %s', ([check, state, changed, workers, said]) => {
     const finding = stateOf(judgeHealth({ ...well, ...changed }, workers, 0), check)

@@ -19,6 +19,8 @@ const snapshotWarnMs = 60_000
 const snapshotFailMs = 3_600_000
 const transactionWarnMs = 10_000
 const leaseOverMs = 60_000
+/** Who hears no wake-ups beats every second. */
+const deafBeatMsMax = 3_000
 const deadRowsMax = 100_000
 const bloatRatio = 10
 const spaceWarnBytes = 1_000_000_000
@@ -35,7 +37,7 @@ export function judgeHealth(health: Health, workers: readonly SeenWorker[], nowM
     judgeLedger(health),
     judgeLeases(health),
     judgeLeader(health, workers, nowMs + health.clockAheadMs),
-    judgeWakeUps(health, workers),
+    judgeWakeUps(health, workers, nowMs + health.clockAheadMs),
   ]
 }
 
@@ -189,21 +191,31 @@ function judgeLeader({ leader }: Health, workers: readonly SeenWorker[], nowMs: 
   }
 }
 
-function judgeWakeUps({ listeners }: Health, workers: readonly SeenWorker[]): Finding {
-  const alive = workers.filter(({ state }) => state !== 'lost').length
+/** A process that was killed counts as alive until its lease is over, and listens no more; it is told from one behind a pooler by its heartbeat. */
+function judgeWakeUps({ listeners }: Health, workers: readonly SeenWorker[], nowMs: number): Finding {
+  const living = workers.filter(({ state }) => state !== 'lost')
+  const alive = living.length
   if (listeners >= alive)
     return {
       check: 'wake-ups',
       state: 'ok',
       text: alive === 0 ? 'nobody to wake' : alive === 1 ? 'the process listens' : `all ${alive} processes listen`,
     }
+  const silent = living.filter(({ beatAt }) => nowMs - beatAt.getTime() > deafBeatMsMax)
+  const quiet = silent.map(({ name, beatAt }) => `${name} was last heard of ${span(nowMs - beatAt.getTime())} ago`)
+  const others = silent.length === 0 ? ['the others look once a second'] : quiet
   return {
     check: 'wake-ups',
     state: 'warn',
-    text: `${listeners} of ${alive} processes listen; the others look once a second`,
-    fix: 'A pooler in transaction mode swallows notifications. Give the address of PostgreSQL itself, or a pool in session mode.',
+    text: [`${listeners} of ${alive} processes listen`, ...others].join('; '),
+    fix: silent.length === 0 ? pooled : silent.length === alive ? killed : `${killed} If that changes nothing: ${pooled}`,
   }
 }
+
+const killed =
+  'A process that was killed counts until its lease is over: look again in some seconds, and start another one if none is left.'
+const pooled =
+  'A pooler in transaction mode swallows notifications. Give the address of PostgreSQL itself, or a pool in session mode.'
 
 /** What a running server asks for is its own configuration; this is the one of the command. */
 export function judgeKeys(requireKeys: boolean, keys: readonly ApiKey[]): Finding {
