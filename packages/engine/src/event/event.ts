@@ -75,7 +75,7 @@ export function makeEvent<Schema extends z.ZodType>(name: string, definition: Ev
   if (!/^[a-z][\w.-]{0,99}$/i.test(name))
     throw new SluiceError('INVALID_OPTION', {
       field: 'event',
-      problem: `"${name}" is no name: letters, digits, dots and dashes, at most 100`,
+      problem: `"${name}" is no name: letters, digits, dots, dashes and underscores, a letter first, at most 100`,
     })
   checkOptions(name, definition, ['payload'])
   const schema = definition.payload ?? z.looseObject({})

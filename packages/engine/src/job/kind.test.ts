@@ -119,7 +119,12 @@ describe('a definition that cannot work is refused with the name of the field', 
 
   test.each(['', '1st', 'with space', 'a/b', 'a#b', 'ä', '.x', 'x'.repeat(101)])('the name %j', (name) => {
     expect(() => defineKind(name, { run })).toThrow(
-      expect.objectContaining({ code: 'INVALID_OPTION', details: expect.objectContaining({ field: 'kind' }) }),
+      expect.objectContaining({
+        code: 'INVALID_OPTION',
+        details: expect.objectContaining({ field: 'kind' }),
+        message: expect.stringContaining('dashes and underscores, a letter first'),
+      }),
     )
+    expect(defineKind('a_b-c.d1', { run }).name).toBe('a_b-c.d1')
   })
 })

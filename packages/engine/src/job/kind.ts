@@ -123,7 +123,7 @@ export function defineKind<Schema extends z.ZodType = z.ZodObject, Services = un
   if (typeof name !== 'string' || !/^[a-z][\w.-]{0,99}$/i.test(name))
     throw new SluiceError('INVALID_OPTION', {
       field: 'kind',
-      problem: `${typeof name === 'string' ? `"${name}"` : `of type ${typeof name}`} is no name: letters, digits, dots and dashes, at most 100`,
+      problem: `${typeof name === 'string' ? `"${name}"` : `of type ${typeof name}`} is no name: letters, digits, dots, dashes and underscores, a letter first, at most 100`,
     })
   const { pool, priority } = checkFields(definitionSchema, definition, name)
   if (definition.dedupe === 'once' && definition.uniqueFor !== undefined)

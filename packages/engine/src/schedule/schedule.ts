@@ -55,7 +55,7 @@ export function defineSchedule(name: string, definition: ScheduleDefinition): Sc
   if (!/^[a-z][\w.:/-]{0,199}$/i.test(name))
     throw new SluiceError('INVALID_OPTION', {
       field: 'schedule',
-      problem: `"${name}" is no name: letters, digits, dots, colons, slashes and dashes, at most 200`,
+      problem: `"${name}" is no name: letters, digits, dots, colons, slashes, dashes and underscores, a letter first, at most 200`,
     })
   const { cron, zone, job, overlap, catchUp } = checkFields(schema, definition, name)
   parseCron(cron, zone).next(0)
