@@ -90,6 +90,14 @@ describe('[O-06] kinds and pools', () => {
   })
 })
 
+test('[O-06] a pool that nobody names is refused with the command that lists them', async ({ sluice }) => {
+  for (const verb of ['pause', 'resume'])
+    expect(await sluice(['pools', verb, 'lite'])).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/There is no pool "lite"\. `sluice pools list` shows/),
+    })
+})
+
 describe('[O-06] lanes, owners, schedules', () => {
   test('[O-06] a lane is held, paused and resumed', async ({ sluice, json }) => {
     await sluice(['jobs', 'enqueue', 'page', '--lane', 'mail:acme', '--wait', '-p', '{"n":1}'])

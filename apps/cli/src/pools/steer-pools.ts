@@ -2,7 +2,7 @@
  * Pools: who works for them, what waits there, which stand still, and how to change that. A pool that nobody named is not paused by a typing error.
  */
 import type { Engine, SeenPool } from '@sluice/engine'
-import { CommandError, exit } from '../session/exit.ts'
+import { CommandError, codeOf, exit } from '../session/exit.ts'
 import { answerList } from '../session/listing.ts'
 import type { Call } from '../session/tree.ts'
 import type { Column } from '../terminal/table.ts'
@@ -30,7 +30,9 @@ export async function listPools({ session }: Call): Promise<void> {
 
 export async function pausePool({ session, args: [name = ''], options }: Call): Promise<void> {
   const { engine } = await session.system()
-  await engine.pause({ scope: 'pool', name }, options['reason'] as string | undefined)
+  await engine.pause({ scope: 'pool', name }, options['reason'] as string | undefined).catch((error: unknown) => {
+    throw codeOf(error) === 'UNKNOWN_POOL' ? unknownPool(name) : error
+  })
   session.output.answer({ name, paused: true }, () => `${name} is paused. Jobs that run go on.`)
 }
 
@@ -43,10 +45,13 @@ export async function resumePool({ session, args: [name = ''] }: Call): Promise<
 
 async function mustExist(engine: Engine, name: string): Promise<void> {
   const pools = await engine.inspect.pools()
-  if (!pools.some((pool) => pool.name === name))
-    throw new CommandError(
-      exit.notFound,
-      'UNKNOWN_POOL',
-      `There is no pool "${name}". \`sluice pools list\` shows those that kinds, jobs or processes name.`,
-    )
+  if (!pools.some((pool) => pool.name === name)) throw unknownPool(name)
+}
+
+function unknownPool(name: string): CommandError {
+  return new CommandError(
+    exit.notFound,
+    'UNKNOWN_POOL',
+    `There is no pool "${name}". \`sluice pools list\` shows those that kinds, jobs or processes name.`,
+  )
 }
