@@ -112,6 +112,13 @@ describe('[O-01] sluice up', () => {
       })
   })
 
+  test('[O-01] a scheduler says whether it leads or stands by', async ({ start }) => {
+    const first = start(['scheduler'])
+    await eventually(() => first.out.includes('Sluice leads, process'))
+    const second = start(['scheduler'])
+    await eventually(() => second.out.includes('Sluice stands by to lead, process'))
+  })
+
   test('[O-01] a port that is taken is named, with what to do', async ({ sluice }) => {
     const taken = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => taken.once('listening', resolve))

@@ -38,19 +38,23 @@ function describe(role: ServedRole, config: Config, { address, firstKey, databas
   }
 }
 
-const doing: Readonly<Record<ServedRole, string>> = {
-  up: 'is up',
-  server: 'serves the API',
-  worker: 'works',
-  scheduler: 'stands by to lead',
+const doing: Readonly<Record<ServedRole, (running: Running) => string>> = {
+  up: () => 'is up',
+  server: () => 'serves the API',
+  worker: () => 'works',
+  scheduler: ({ engine }) => (engine.status().leads ? 'leads' : 'stands by to lead'),
 }
 
-function greet(role: ServedRole, config: Config, { address, firstKey, database }: Running, terminal: Terminal): string {
+function greet(role: ServedRole, config: Config, running: Running, terminal: Terminal): string {
+  const { address, firstKey, database } = running
   const where = address ? ` on ${terminal.paint('bold', address)}` : ''
   const store = database.local
     ? `PostgreSQL ${database.local.version} in ${database.local.dataFolder}`
     : withoutPassword(database.url)
-  const lines = [`${terminal.paint('green', 'Sluice')} ${doing[role]}${where}, process ${process.pid}`, `  data  ${store}`]
+  const lines = [
+    `${terminal.paint('green', 'Sluice')} ${doing[role](running)}${where}, process ${process.pid}`,
+    `  data  ${store}`,
+  ]
   if (firstKey) lines.push(`  key   ${terminal.paint('bold', firstKey)}`, '        an admin key, shown this once; keep it now')
   if (role === 'worker') lines.push(`  pools ${describePools(config)}`)
   lines.push(...nextSteps(role, address, firstKey), '')
