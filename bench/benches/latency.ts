@@ -17,7 +17,7 @@ export const latencyBench: Bench = {
     const proof = await proveDurable(ground)
     const p50 = new Tally()
     const p95 = new Tally()
-    const size = quick ? { samples: 40, warmUp: 5, capMs: 3_000 } : { samples: 100, warmUp: 10, capMs: 6_000 }
+    const size = quick ? { samples: 60, warmUp: 5, capMs: 3_000 } : { samples: 100, warmUp: 10, capMs: 6_000 }
     for (const { round, contender } of turns(
       ground.entries.filter(({ side }) => side !== 'floor'),
       plan,
