@@ -52,6 +52,9 @@ test('[E-11] what does not fit goes the usual way: paused, too large, unknown he
   await engine.pause({ scope: 'kind', name: 'note' })
   expect(await engine.find(await usual())).toMatchObject({ state: 'paused' })
   await engine.resume({ scope: 'kind', name: 'note' })
+  // A claim that is under way has not heard of a pause.
+  await eventually(() => scene.ran.length === 1)
+  await eventually(async () => (await scene.offers()) === 1)
   await engine.pause({ scope: 'pool', name: 'light' })
   expect(await engine.find(await usual())).toMatchObject({ state: 'ready' })
   await engine.resume({ scope: 'pool', name: 'light' })
