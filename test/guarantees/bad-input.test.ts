@@ -304,3 +304,23 @@ test.for(deeds)('an engine refuses %s', async ([_mistake, act, names], { engines
   expect(error.code).toBe('INVALID_OPTION')
   expect(error.message).toMatch(names)
 })
+
+test('[E-02] a client of another database is refused by name, for jobs and for events', async ({ engines, database }) => {
+  const happened = defineEvent('happened', { payload: z.object({}) })
+  const engine = engines({ kinds: [note], events: [happened] })
+  await engine.migrate()
+  const url = new URL(database.url)
+  url.pathname = '/postgres'
+  const client = new pg.Client(url.href)
+  await client.connect()
+  await client.query('begin')
+  for (const act of [() => engine.enqueue(note({}), { client }), () => engine.publish(happened({}), { client })]) {
+    await client.query('savepoint before')
+    await expect(act()).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      message: expect.stringMatching(/client: is connected to a database without Sluice/),
+    })
+    await client.query('rollback to before')
+  }
+  await client.end()
+})

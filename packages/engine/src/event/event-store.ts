@@ -2,7 +2,7 @@
  * Events as the database knows them: their names, who subscribes, what was published.
  */
 import sql, { empty, type Sql } from 'sql-template-tag'
-import { explainRefusal } from '../job/enqueue.ts'
+import { explainElsewhere, explainRefusal } from '../job/enqueue.ts'
 import type { AnyKind } from '../job/kind.ts'
 import type { Executor, QueryClient } from '../postgres/client.ts'
 import type { AnyEvent, EncodedEvent } from './event.ts'
@@ -66,7 +66,7 @@ export async function publishOn(client: QueryClient, requests: readonly EncodedE
   if (requests.length === 0) return []
   const rows = `[${requests.map(({ row }) => row).join(',')}]`
   const answer = await client.query('select sluice.publish_many($1::jsonb) as ids', [rows]).catch((error: unknown) => {
-    throw explainRefusal(error, [])
+    throw explainElsewhere(explainRefusal(error, []))
   })
   const { ids } = answer.rows[0] as { ids: (number | string)[] }
   return ids.map(Number)

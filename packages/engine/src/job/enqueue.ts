@@ -95,8 +95,15 @@ export async function enqueueOn(
     const row = rows[0] as { ids: (number | string)[]; existing: number[] | null } | undefined
     return readEnqueued(row?.ids, row?.existing)
   } catch (error) {
-    throw explainRefusal(error, requests, list)
+    throw explainElsewhere(explainRefusal(error, requests, list))
   }
+}
+
+/** A caller's client may lead to another database than the engine's own. */
+export function explainElsewhere(error: unknown): unknown {
+  if (sqlState(error) !== '3F000') return error
+  const problem = 'is connected to a database without Sluice; give a client of the one that the engine works on'
+  return new SluiceError('INVALID_OPTION', { field: 'client', problem }, error)
 }
 
 export function readEnqueued(
