@@ -13,7 +13,7 @@ import { observe } from './observer.ts'
 export const claimText =
   'select id, fence, kind, payload, attempt, max_attempts, crashes, rank, owner, root, created_ms, run, event, priority, trace from sluice.claim($1, $2, $3, $4, $5)'
 export const settleText =
-  'select stale, in_lanes::text, in_runs::text, below from sluice.settle_done($1::bigint[], $2::bigint[], $3)'
+  'select stale, in_lanes::text, in_runs::text, below from sluice.settle_done($1::bigint[], $2::bigint[], $3, $4)'
 export const enqueueText = 'select ids, existing from sluice.enqueue_alike($1, $2::jsonb, $3, $4, $5)'
 
 const claimSize = 500
@@ -44,7 +44,12 @@ function open(place: Place): Session {
   const send = async <Row extends unknown[]>(name: string, text: string, values: unknown[]) =>
     (await pool.query<Row>({ name, text, values, rowMode: 'array' })).rows
   const settle = (rows: readonly ClaimRow[]) =>
-    send('settle', settleText, [`{${rows.map(([id]) => id).join(',')}}`, `{${rows.map(([, fence]) => fence).join(',')}}`, true])
+    send('settle', settleText, [
+      `{${rows.map(([id]) => id).join(',')}}`,
+      `{${rows.map(([, fence]) => fence).join(',')}}`,
+      true,
+      2_000,
+    ])
   const unsupported = () => Promise.reject(new Error('the floor only enqueues in bulk and drains'))
 
   async function loop(onJob: (n: number) => void): Promise<void> {

@@ -3797,7 +3797,7 @@ begin
   return new;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.settle(in_worker bigint, ids bigint[], fences bigint[], outcomes text[], delays_ms double precision[], run_ats timestamp with time zone[], errors jsonb[], refunds integer[], said jsonb, last boolean, OUT stale bigint[], OUT in_lanes jsonb, OUT in_runs jsonb, OUT below bigint[])
+CREATE OR REPLACE FUNCTION sluice.settle(in_worker bigint, ids bigint[], fences bigint[], outcomes text[], delays_ms double precision[], run_ats timestamp with time zone[], errors jsonb[], refunds integer[], said jsonb, last boolean, wait_ms integer DEFAULT NULL::integer, OUT stale bigint[], OUT in_lanes jsonb, OUT in_runs jsonb, OUT below bigint[])
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -3806,7 +3806,6 @@ CREATE OR REPLACE FUNCTION sluice.settle(in_worker bigint, ids bigint[], fences 
  SET enable_nestloop TO 'off'
  SET jit TO 'off'
  SET plan_cache_mode TO 'force_generic_plan'
- SET lock_timeout TO '500ms'
 AS $function$
 declare
   at timestamptz := sluice.now();
@@ -3818,6 +3817,7 @@ declare
   lanes sluice.lane_change[];
   ended sluice.run_end[];
   look bigint[];
+  patience constant text := case when wait_ms is not null then set_config('lock_timeout', wait_ms::text, true) end;
 begin
   -- Lock, then look: a cancel that commits while this waits for it must be seen by all parts of the statement below, or none would take the job.
   perform from sluice.job j where j.id = any(ids) order by j.id for update;
@@ -3896,7 +3896,7 @@ begin
   stale := case when cardinality(settled) = cardinality(ids) then '{}' else array(select unnest(ids) except select unnest(settled)) end;
 end $function$;
 
-CREATE OR REPLACE FUNCTION sluice.settle_done(ids bigint[], fences bigint[], last boolean, OUT stale bigint[], OUT in_lanes jsonb, OUT in_runs jsonb, OUT below bigint[])
+CREATE OR REPLACE FUNCTION sluice.settle_done(ids bigint[], fences bigint[], last boolean, wait_ms integer DEFAULT NULL::integer, OUT stale bigint[], OUT in_lanes jsonb, OUT in_runs jsonb, OUT below bigint[])
  RETURNS record
  LANGUAGE plpgsql
  SET enable_seqscan TO 'off'
@@ -3905,7 +3905,6 @@ CREATE OR REPLACE FUNCTION sluice.settle_done(ids bigint[], fences bigint[], las
  SET enable_nestloop TO 'off'
  SET jit TO 'off'
  SET plan_cache_mode TO 'force_generic_plan'
- SET lock_timeout TO '500ms'
 AS $function$
 declare
   at timestamptz := sluice.now();
@@ -3918,6 +3917,7 @@ declare
   jobs bigint[];
   look bigint[];
   ended sluice.run_end[];
+  patience constant text := case when wait_ms is not null then set_config('lock_timeout', wait_ms::text, true) end;      -- as in claim, no statement of its own
 begin
   -- Only the columns that are needed, and read once beside the ledger: most jobs have neither lane nor run, and a settle of those takes a tenth less than
   -- with a look for each.

@@ -71,14 +71,14 @@ end $$;
 
 -- Ends claims that went well: out of the job table, into the ledger. A claim whose fence is old is left alone and its id is answered.
 -- Matching by id and fence only: "and it runs" let the planner walk the wrong index (36 ms instead of 4 for 256 jobs).
--- Nobody is waited for who keeps a transaction open: what stands in the way is told by 55P03, and the ends go on one by one.
+-- With `wait_ms`, which holds until the end of the transaction, nobody is waited for who keeps another one open: it fails (55P03), and the ends go on one by one.
 -- `below` are jobs that ended well although they and all that comes of them had been canceled: their children are to be canceled.
 -- `last` says that nothing follows in this transaction. Otherwise the lanes and runs, which are shared, are left to `count_ends`, after the children: these may
 -- have to wait for a stranger who holds their key, and nobody else should wait with them.
-create function sluice.settle_done(ids bigint[], fences bigint[], last boolean, out stale bigint[], out in_lanes jsonb, out in_runs jsonb, out below bigint[])
+create function sluice.settle_done(ids bigint[], fences bigint[], last boolean, wait_ms integer default null, out stale bigint[], out in_lanes jsonb, out in_runs jsonb, out below bigint[])
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set enable_nestloop = off set jit = off
-  set plan_cache_mode = force_generic_plan set lock_timeout = '500ms'
+  set plan_cache_mode = force_generic_plan
 as $$
 declare
   at timestamptz := sluice.now();
@@ -91,6 +91,7 @@ declare
   jobs bigint[];
   look bigint[];
   ended sluice.run_end[];
+  patience constant text := case when wait_ms is not null then set_config('lock_timeout', wait_ms::text, true) end;      -- as in claim, no statement of its own
 begin
   -- Only the columns that are needed, and read once beside the ledger: most jobs have neither lane nor run, and a settle of those takes a tenth less than
   -- with a look for each.
@@ -147,10 +148,10 @@ end $$;
 -- A job that somebody asked to stop does not go back: it is canceled.
 -- `refunds` are permits that were not used after all (null: none of them, the call was never made), `said` is what servers answered about their budgets.
 create function sluice.settle(in_worker bigint, ids bigint[], fences bigint[], outcomes text[], delays_ms double precision[], run_ats timestamptz[], errors jsonb[],
-  refunds integer[], said jsonb, last boolean, out stale bigint[], out in_lanes jsonb, out in_runs jsonb, out below bigint[])
+  refunds integer[], said jsonb, last boolean, wait_ms integer default null, out stale bigint[], out in_lanes jsonb, out in_runs jsonb, out below bigint[])
 language plpgsql
   set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set enable_nestloop = off set jit = off
-  set plan_cache_mode = force_generic_plan set lock_timeout = '500ms'
+  set plan_cache_mode = force_generic_plan
 as $$
 declare
   at timestamptz := sluice.now();
@@ -162,6 +163,7 @@ declare
   lanes sluice.lane_change[];
   ended sluice.run_end[];
   look bigint[];
+  patience constant text := case when wait_ms is not null then set_config('lock_timeout', wait_ms::text, true) end;
 begin
   -- Lock, then look: a cancel that commits while this waits for it must be seen by all parts of the statement below, or none would take the job.
   perform from sluice.job j where j.id = any(ids) order by j.id for update;

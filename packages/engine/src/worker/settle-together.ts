@@ -82,7 +82,7 @@ async function store(
   const { database, kinds, witness, worker, payloadBytesMax, onCaused } = options
   const announced = options.announces?.() === true
   const held = group.toSorted((a, b) => a.claim.id - b.claim.id)
-  const settled = await settle(database, client, worker(), held, !held.some(hasConsequences))
+  const settled = await settle(database, client, worker(), held, !held.some(hasConsequences), null)
   const stale = new Set(settled.stale)
   const succeeded = held.flatMap(({ claim, verdict, trace }) =>
     stale.has(claim.id) || verdict.outcome !== 'done' ? [] : [{ claim, trace, ...verdict }],

@@ -20,13 +20,13 @@ export interface Settled {
 
 const doneStatement: Statement = {
   name: 'sluice_settle_done',
-  text: 'select stale, in_lanes::text, in_runs::text, below from sluice.settle_done($1::bigint[], $2::bigint[], $3)',
+  text: 'select stale, in_lanes::text, in_runs::text, below from sluice.settle_done($1::bigint[], $2::bigint[], $3, $4)',
 }
 
 const settleStatement: Statement = {
   name: 'sluice_settle',
   text: `select stale, in_lanes::text, in_runs::text, below
-         from sluice.settle($1, $2::bigint[], $3::bigint[], $4::text[], $5::float8[], $6::timestamptz[], $7::jsonb[], $8::int[], $9::jsonb, $10)`,
+         from sluice.settle($1, $2::bigint[], $3::bigint[], $4::text[], $5::float8[], $6::timestamptz[], $7::jsonb[], $8::int[], $9::jsonb, $10, $11)`,
 }
 
 const countStatement: Statement = {
@@ -34,18 +34,22 @@ const countStatement: Statement = {
   text: 'select sluice.count_ends($1::jsonb, $2::jsonb, $3::jsonb, $4::jsonb)',
 }
 
-/** `last`: nothing follows in this transaction. Otherwise the caller counts the ends in their lanes and runs, after the children. */
+/**
+ * `last`: nothing follows in this transaction. Otherwise the caller counts the ends in their lanes and runs, after the children. `waitMs`: for so long it waits for
+ * what is in somebody's hand; in a transaction that has a limit of its own, null.
+ */
 export async function settle(
   database: Database,
   on: Carrier,
   worker: number,
   group: readonly Ended[],
   last: boolean,
+  waitMs: number | null,
 ): Promise<Settled> {
   const ids = `{${group.map(({ claim }) => claim.id).join(',')}}`
   const fences = `{${group.map(({ claim }) => claim.fence).join(',')}}`
   if (group.every(({ verdict, said }) => verdict.outcome === 'done' && !said))
-    return read(await database.send<SettledRow>(on, doneStatement, [ids, fences, last]), null)
+    return read(await database.send<SettledRow>(on, doneStatement, [ids, fences, last, waitMs]), null)
   const reports = latestReports(group)
   const said = reports.length > 0 ? JSON.stringify(reports) : null
   const rows = await database.send<SettledRow>(on, settleStatement, [
@@ -59,6 +63,7 @@ export async function settle(
     group.map(refundOf),
     said,
     last,
+    waitMs,
   ])
   return read(rows, said)
 }
@@ -129,5 +134,5 @@ export function holdText({ id, fence }: Claim): string {
 
 /** Ends one claim well, as text, to travel with the commit. Finds the claim if its fence was old. */
 export function doneText({ id, fence }: Claim): string {
-  return `select unnest(stale) from sluice.settle_done('{${id}}', '{${fence}}', true)`
+  return `select unnest(stale) from sluice.settle_done('{${id}}', '{${fence}}', true, 500)`
 }

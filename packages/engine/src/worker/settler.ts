@@ -41,6 +41,11 @@ export interface SettlerOptions extends TogetherOptions {
 /** A write has a transaction of its own and takes as long as so many plain ends. Handlers that only call and write would otherwise run a minute ahead of what is stored. */
 const writeWeight = 60
 const retryMsMax = 1_000
+/**
+ * Groups of many processes that end jobs of one run wait for each other's commits, one after the other. To break a group up for that would make each of its ends
+ * wait as long, so it has more patience than single ends have.
+ */
+const plainWaitMs = 2_000
 /** Whoever waited in vain has mostly waited for half a second; one that is refused at once does not go round and round. */
 const lateAgainMs = 100
 /** A handler's own write is not tried for ever: what it runs into may be its own doing. */
@@ -161,7 +166,7 @@ export class Settler {
 
   async #plainly(group: readonly Ended[]): Promise<number[]> {
     const { database, worker, probe } = this.#options
-    const settling = settle(database, database.hot, worker(), group, true)
+    const settling = settle(database, database.hot, worker(), group, true, plainWaitMs)
     void probe('settle sent')
     const { stale } = await settling.catch((error: unknown) => {
       throw explainWait(error, group)
