@@ -125,7 +125,7 @@ end $$;
 
 -- Jobs of processes that are gone go back, their fence raised, so the old claim is void at once. A job that kills its host again and again is
 -- caught by the count of crashes: see docs/job-lifecycle.md, "Poison". Nobody is waited for: a settle in progress wins, and the row of a process
--- whose jobs were not all to be had stays for the next round. A claim holds its process's row, so none can slip in between. There is no index on
+-- whose jobs were not all to be had stays for the next round; what is met beyond that ends this one after half a second. A claim holds its process's row, so none can slip in between. There is no index on
 -- `worker`, which every claim would have to write: finding the jobs of the dead means walking the queue once. `sweep` also looks for jobs whose
 -- process has no row at all.
 create function sluice.rescue(in_term bigint, crashes_max integer, sweep boolean, out rescued integer, out failed integer, out jobs bigint[], out dead text[],

@@ -62,16 +62,13 @@ export function alikeValues(requests: readonly EncodedRequest[], wake: boolean):
   return [kind, `[${requests.map(({ payload }) => payload).join(',')}]`, wake, trace ?? null]
 }
 
-/** `alike`: also by the shorter way. */
+/** `alike`: by the shorter way, where that will do. */
 export function enqueueStatement(
   requests: readonly EncodedRequest[],
-  wake: boolean,
-  waits: Waits,
-  alike: boolean,
+  { wake, waits, alike }: { wake: boolean; waits: Waits; alike: boolean },
 ): { statement: Statement; values: unknown[] } {
-  const limit = typeof waits === 'number' ? waits : null
   const values = alike ? alikeValues(requests, wake) : undefined
-  if (values) return { statement: alikeStatement, values: [...values, limit] }
+  if (values) return { statement: alikeStatement, values: [...values, typeof waits === 'number' ? waits : null] }
   const rows = requests.map(({ kind, payload, fields, trace }) => {
     const carried = trace === undefined ? '' : `,"trace":"${trace}"`
     return `{"kind":${JSON.stringify(kind)},"payload":${payload}${fields}${carried}}`
@@ -89,7 +86,7 @@ export async function enqueueOn(
   list = 'jobs',
 ): Promise<Enqueued[]> {
   if (requests.length === 0) return []
-  const { statement, values } = enqueueStatement(requests, wake, 'long', true)
+  const { statement, values } = enqueueStatement(requests, { wake, waits: 'long', alike: true })
   try {
     const { rows } = await client.query(statement.text, values)
     const row = rows[0] as { ids: (number | string)[]; existing: number[] | null } | undefined

@@ -8,7 +8,7 @@
  */
 import type { Dispatcher, OfferFacts } from '../dispatch/dispatcher.ts'
 import { explainConnect } from '../postgres/connect.ts'
-import type { Carrier, Database } from '../postgres/database.ts'
+import type { Carrier, Database, Statement } from '../postgres/database.ts'
 import { isConnectionLoss, sqlState } from '../postgres/transient.ts'
 import {
   alikeValues,
@@ -58,14 +58,15 @@ const groupWaitMs = 100
 /** A bulk has a connection to itself, and there are few of those. */
 const bulkWaitMs = 500
 /** One while the callers of the other go on. More would make groups smaller, and each pays its own way. */
-const groupsUnderWayMax = 2
+const groupsMax = 2
 
 export class Enqueuer {
   readonly #database: Database
   readonly #waker: Waker
   readonly #offers: Offers
   #waiting: Waiting[] = []
-  #underWay = 0
+  #groups = 0
+  #bulks = 0
   #tellIdle: (() => void) | undefined
   readonly #heldUp: HeldUp
   readonly #bulksHeldUp: HeldUp
@@ -94,11 +95,15 @@ export class Enqueuer {
   async addMany(requests: readonly EncodedRequest[]): Promise<Enqueued[]> {
     const [first, ...others] = requests
     if (first && others.length === 0) return [await this.add(first)]
+    this.#bulks++
     try {
       return await this.#sendByItself(requests, bulkWaitMs)
     } catch (error) {
       if (sqlState(error) !== lockTaken) throw error
-      return this.#bulksHeldUp.add(requests)
+      return await this.#bulksHeldUp.add(requests)
+    } finally {
+      this.#bulks--
+      this.#tellIfIdle()
     }
   }
 
@@ -106,27 +111,43 @@ export class Enqueuer {
   async stop(): Promise<void> {
     this.#heldUp.stop()
     this.#bulksHeldUp.stop()
-    if (this.#underWay > 0 || this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#tellIdle = resolve))
+    await new Promise<void>((resolve) => {
+      this.#tellIdle = resolve
+      this.#tellIfIdle()
+    })
   }
 
+  #tellIfIdle(): void {
+    if (this.#groups === 0 && this.#bulks === 0 && this.#waiting.length === 0) this.#tellIdle?.()
+  }
+
+  /** On a connection to itself. */
   async #sendByItself(requests: readonly EncodedRequest[], waitMs: number): Promise<Enqueued[]> {
+    const wake = this.#leads()
     try {
-      return await this.#send(this.#database.pool, requests, waitMs)
+      const enqueued = await this.#ask(this.#database.pool, enqueueStatement(requests, { wake, waits: waitMs, alike: true }))
+      this.#tell(requests, enqueued, wake)
+      return enqueued
     } catch (error) {
       throw sqlState(error) === lockTaken ? error : explainConnect(explainRefusal(error, requests))
     }
   }
 
-  async #send(on: Carrier, requests: readonly EncodedRequest[], waits: Waits): Promise<Enqueued[]> {
-    const wake = !this.#offers.dispatcher.announces && this.#waker.leads()
+  /** On the connections that all share, by the shortest way that will do. Of those that were left out (`never`), nobody is told. */
+  async #sendShared(requests: readonly EncodedRequest[], waits: Waits): Promise<Enqueued[]> {
+    const wake = this.#leads()
     const [lone] = requests
-    const isLone = on === this.#database.intake && requests.length === 1 && lone?.fields === ''
-    const [id, handedOver] = isLone ? await this.#sendLone(on, lone, wake) : none
-    const enqueued = id === null ? await this.#sendMany(on, requests, wake, waits) : [{ id, created: true }]
+    const isLone = requests.length === 1 && lone?.fields === ''
+    const [id, handedOver] = isLone ? await this.#sendLone(lone, wake) : none
+    const enqueued = id === null ? await this.#sendMany(requests, wake, waits) : [{ id, created: true }]
     const isStored = (_: unknown, at: number): boolean => Number(enqueued[at]?.id) > 0
     if (waits === 'never') this.#tell(requests.filter(isStored), enqueued.filter(isStored), wake)
     else if (!handedOver) this.#tell(requests, enqueued, wake)
     return enqueued
+  }
+
+  #leads(): boolean {
+    return !this.#offers.dispatcher.announces && this.#waker.leads()
   }
 
   #tell(requests: readonly EncodedRequest[], enqueued: readonly Enqueued[], notified: boolean): void {
@@ -144,56 +165,61 @@ export class Enqueuer {
     return { kind: request.kind, pool: request.pool ?? kind.pool, priority: request.priority ?? kind.priority }
   }
 
-  async #sendLone(on: Carrier, { kind, payload, trace }: EncodedRequest, wake: boolean): Promise<LoneRow> {
+  async #sendLone({ kind, payload, trace }: EncodedRequest, wake: boolean): Promise<LoneRow> {
+    const { intake } = this.#database
     const handOver = wake && this.#waker.mayFindIdle()
-    const [row] = await this.#database.send<LoneRow>(on, loneStatement, [kind, payload, wake, trace ?? null, handOver])
+    const [row] = await this.#database.send<LoneRow>(intake, loneStatement, [kind, payload, wake, trace ?? null, handOver])
     if (handOver) this.#waker.foundIdle(row?.[1] === true)
     return row ?? none
   }
 
-  async #sendMany(on: Carrier, requests: readonly EncodedRequest[], wake: boolean, waits: Waits): Promise<Enqueued[]> {
-    const isGroup = on === this.#database.intake
-    const alike = isGroup && waits !== 'never' ? alikeValues(requests, wake) : undefined
-    const [found] = alike ? await this.#database.send<[number[] | null]>(on, tryAlikeStatement, alike) : []
+  async #sendMany(requests: readonly EncodedRequest[], wake: boolean, waits: Waits): Promise<Enqueued[]> {
+    const { intake } = this.#database
+    const alike = waits === 'never' ? undefined : alikeValues(requests, wake)
+    const [found] = alike ? await this.#database.send<[number[] | null]>(intake, tryAlikeStatement, alike) : []
     if (found?.[0]) return readEnqueued(found[0], null)
-    const { statement, values } = enqueueStatement(requests, wake, waits, !isGroup)
+    return this.#ask(intake, enqueueStatement(requests, { wake, waits, alike: false }))
+  }
+
+  async #ask(on: Carrier, { statement, values }: { statement: Statement; values: unknown[] }): Promise<Enqueued[]> {
     const [row] = await this.#database.send<[number[] | null, number[] | null]>(on, statement, values)
     return readEnqueued(row?.[0], row?.[1])
   }
 
   /** Callers of the same moment come along. A turn of the loop gathers more of them, and would cost a lone one a tenth of its latency. */
   #flushSoon(): void {
-    if (this.#underWay >= groupsUnderWayMax) return
-    if (this.#underWay > 0) setImmediate(() => this.#flush())
+    if (this.#groups >= groupsMax) return
+    if (this.#groups > 0) setImmediate(() => this.#flush())
     else process.nextTick(() => this.#flush())
   }
 
   #flush(): void {
-    if (this.#waiting.length === 0 || this.#underWay >= groupsUnderWayMax) return
+    if (this.#waiting.length === 0 || this.#groups >= groupsMax) return
     const group = this.#waiting.splice(0, groupSizeMax)
-    this.#underWay++
+    this.#groups++
     void this.#sendGroup(group).finally(() => {
-      this.#underWay--
+      this.#groups--
       if (this.#waiting.length > 0) this.#flushSoon()
-      else if (this.#underWay === 0) this.#tellIdle?.()
+      this.#tellIfIdle()
     })
     if (this.#waiting.length > 0) this.#flush()
   }
 
   async #sendGroup(group: readonly Waiting[], waits: Waits = groupWaitMs): Promise<void> {
     try {
-      const enqueued = await this.#send(
-        this.#database.intake,
+      const enqueued = await this.#sendShared(
         group.map(({ request }) => request),
         waits,
       )
+      const again: Promise<void>[] = []
       group.forEach((waiting, index) => {
         const one = enqueued[index]
         if (!one) waiting.reject(new Error('the database gave no id'))
         else if (one.id === heldBack) this.#holdUp(waiting)
-        else if (one.id === refused) void this.#sendGroup([waiting])
+        else if (one.id === refused) again.push(this.#sendGroup([waiting]))
         else waiting.resolve(one)
       })
+      if (again.length > 0) await Promise.all(again)
     } catch (error) {
       const [first, ...others] = group
       // After a connection loss nobody knows whether the group was stored: every caller must hear of it.

@@ -19,6 +19,7 @@ const test = base.extend<{ stranger: pg.Client }>({
 })
 
 const numbered = z.object({ n: z.number() })
+const keyed = defineKind('keyed', { dedupe: 'keep', payload: numbered, run: () => {} })
 
 test.for(['an audit', 'a hand-back'] as const)(
   '[E-05] [E-11] %s waits for no stranger who is taking the key of a job that goes back, and both jobs run',
@@ -82,7 +83,6 @@ test.for([
 ] as const)(
   '[E-02] [E-05] enqueues that wait for a stranger’s key hold up no others, and are answered when it %s',
   async ([, end], { engines, client, stranger }) => {
-    const keyed = defineKind('keyed', { dedupe: 'keep', payload: numbered, run: () => {} })
     const plain = defineKind('plain', { run: () => {} })
     const engine = engines({ kinds: [keyed, plain] })
     await engine.migrate()
@@ -117,7 +117,6 @@ test('[E-02] a bad member of a group fails only its caller, also where others wa
   engines,
   stranger,
 }) => {
-  const keyed = defineKind('keyed', { dedupe: 'keep', payload: numbered, run: () => {} })
   const engine = engines({ kinds: [keyed] })
   await engine.migrate()
   await engine.enqueue(keyed({ n: 1 }), { client: stranger })
@@ -134,7 +133,6 @@ test('[E-02] [E-05] bulks that wait for a stranger’s key leave connections to 
   engines,
   stranger,
 }) => {
-  const keyed = defineKind('keyed', { dedupe: 'keep', payload: numbered, run: () => {} })
   const writes = defineKind('writes', { run: () => done({ write: (tx) => tx.query('select 1') }) })
   const engine = engines({ kinds: [keyed, writes], pools: {}, poolMax: 6 })
   const worker = engines({ kinds: [writes], poolMax: 6 })
@@ -159,7 +157,6 @@ test('[E-05] whose key is free again is answered, although others wait for keys 
   database,
   stranger,
 }) => {
-  const keyed = defineKind('keyed', { dedupe: 'keep', payload: numbered, run: () => {} })
   const engine = engines({ kinds: [keyed] })
   await engine.migrate()
   for (let n = 0; n < 12; n++) await engine.enqueue(keyed({ n }), { client: stranger })
@@ -182,14 +179,18 @@ test('[E-23] [E-02] what was asked for before a stop is stored, and what waits f
   database,
   stranger,
 }) => {
-  const keyed = defineKind('keyed', { dedupe: 'keep', payload: numbered, run: () => {} })
   const engine = engines({ kinds: [keyed] })
   await engine.migrate()
   await engine.enqueue(keyed({ n: 0 }), { client: stranger })
   const held = expect(engine.enqueue(keyed({ n: 0 }))).rejects.toMatchObject({ code: 'ENGINE_STOPPED' })
   await withOnlooker(database.url, (onlooker) => serverWaits(onlooker, 'sluice.enqueue_alike'))
   const many = Array.from({ length: 3_000 }, (_, n) => engine.enqueue(keyed({ n: n + 1 })))
+  const bulks = Array.from({ length: 30 }, (_, n) =>
+    engine.enqueueMany([keyed({ n: 2 * n + 4_000 }), keyed({ n: 2 * n + 4_001 })]),
+  )
+  await new Promise((resolve) => setImmediate(resolve)) // each has found that the engine is prepared
   await engine.stop()
-  expect((await Promise.all(many)).every(({ created }) => created)).toBe(true)
+  const stored = [...(await Promise.all(many)), ...(await Promise.all(bulks)).flat()]
+  expect(stored.filter(({ created }) => created)).toHaveLength(3_060)
   await held
 })
